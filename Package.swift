@@ -335,8 +335,6 @@ let package = Package(
                     condition: .when(traits: ["CommandLine"])
                 ),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),

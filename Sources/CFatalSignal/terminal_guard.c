@@ -51,7 +51,7 @@ static void write_whole(int descriptor, const char *text) {
         ssize_t count = write(descriptor, text + done, length - done);
         if (count > 0) {
             done += (size_t)count;
-        } else if (count == 0 || errno != EINTR) {
+        } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
             return;
         }
     }

@@ -24,8 +24,18 @@ extension Configuration {
             configuration.lock = lock
             return (configuration, examination.problems + problems, examination.omitted + omitted)
         } catch {
-            guard error.code != .notFound else { return examination }
-            return (configuration, examination.problems + [error], examination.omitted)
+            guard error.code == .notFound else {
+                return (configuration, examination.problems + [error], examination.omitted)
+            }
+            // A link to a lock that is absent is not the absence of a lock: it would allow every plugin.
+            guard FileIdentity(itself: path) != nil else { return examination }
+            let lost = ConnectorError(
+                .unreadable,
+                "the lock \(path.excerpt) is a link that leads nowhere",
+                fix: "restore the file that it leads to; or remove the link, to load plugins without a lock",
+                cause: error.cause
+            )
+            return (configuration, examination.problems + [lost], examination.omitted)
         }
     }
 }

@@ -186,7 +186,7 @@ extension ConfigurationReader {
                 json.report(.wrongType, "\(location) must be a string, not \(element.kind)", at: location)
                 continue
             }
-            guard let path = variables.filled(text, at: location, reporting: &json)?.text else { continue }
+            guard let path = filled(text, at: location) else { continue }
             guard !path.isEmpty, !path.utf8.contains(0), path.utf8.count <= Self.pathLimit else {
                 json.report(.invalidValue, "\(location) must be the path of a \(kind)", at: location)
                 continue

@@ -116,7 +116,10 @@ extension ConfigurationResolver {
     }
 
     private func reading(_ reference: SecretReference) -> Result<SecretReading, ConnectorError> {
-        if !runsCommands, case .command = reference, let last = history.output(of: reference) { return .success(last) }
+        if !runsCommands, case .command = reference {
+            let none = ConnectorError(.secretUnavailable, "the command has not printed a secret yet")
+            return history.output(of: reference).map { .success($0) } ?? .failure(none)
+        }
         return Result { () throws(ConnectorError) in try reference.reading(environment: variables.environment) }
     }
 

@@ -25,7 +25,7 @@ struct ConfigurationResolver {
     var alternativeCount = 1
     /// The secrets that the process has read.
     let history: SecretHistory
-    /// Whether commands run; if not, their last output is used.
+    /// Whether commands run; if not, their last output is used, if there is one.
     let runsCommands: Bool
     /// The simulation, whose vendors need no real secrets; nil for the vendors themselves.
     private let simulation: SimulationRequest?

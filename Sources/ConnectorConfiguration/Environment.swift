@@ -12,24 +12,37 @@
 extension Configuration {
     /// The variables that `${NAME}` and `env:NAME` read.
     public struct Environment: Sendable {
-        private let lookUp: @Sendable (String) -> String?
+        /// A variable's value.
+        private struct Value {
+            var text: String
+            /// Whether the value is not UTF-8, so that the text differs from it.
+            var isRepaired = false
+        }
 
-        private init(lookUp: @escaping @Sendable (String) -> String?) {
+        private let lookUp: @Sendable (String) -> Value?
+
+        private init(lookUp: @escaping @Sendable (String) -> Value?) {
             self.lookUp = lookUp
         }
 
         /// Reads variables from a dictionary, and none from the process.
         public init(_ variables: [String: String]) {
-            self.init { variables[$0] }
+            self.init { name in variables[name].map { Value(text: $0) } }
         }
 
         /// The variables of this process, looked up at each use.
         public static let process = Environment { name in
-            unsafe getenv(name).map { unsafe String(cString: $0) }
+            unsafe getenv(name).map { value -> Value in
+                if let text = unsafe String(validatingCString: value) { return Value(text: text) }
+                return Value(text: unsafe String(cString: value), isRepaired: true)
+            }
         }
 
         /// The value of a variable; nil if it is not set.
-        public subscript(name: String) -> String? { lookUp(name) }
+        public subscript(name: String) -> String? { lookUp(name)?.text }
+
+        /// Whether a variable is set to bytes that are not UTF-8 text; the text of its value then differs from them.
+        func isDamaged(_ name: String) -> Bool { lookUp(name)?.isRepaired ?? false }
 
         /// Whether the encoding of the locale is UTF-8, so that a terminal shows characters beyond ASCII.
         package var isUnicode: Bool {

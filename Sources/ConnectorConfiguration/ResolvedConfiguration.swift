@@ -24,7 +24,7 @@ public struct ResolvedConfiguration: Sendable {
 
 /// How thoroughly secrets are read again.
 package enum Renewal: Sendable {
-    /// Files and variables are read; for commands, the last output is used.
+    /// Files and variables are read; for commands, the last output is used, and one without output has no secret.
     case files
     /// Commands run, too.
     case all

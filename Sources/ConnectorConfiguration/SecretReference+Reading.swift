@@ -16,8 +16,10 @@ struct SecretReading: Sendable, Hashable {
 extension SecretReference {
     /// Reads the secret.
     ///
+    /// Cancelling the task kills a command that prints the secret.
+    ///
     /// - Throws: `missing-variable`; `secret-unavailable` for an empty value; for a file that is absent, unreadable, too
-    ///   large, not text, or accessible to users other than its owner; and for a command that fails.
+    ///   large, not text, or accessible to users other than its owner; and for a command that fails; `cancelled`.
     func secret(environment: Configuration.Environment) throws(ConnectorError) -> Secret {
         try reading(environment: environment).secret
     }
@@ -39,7 +41,11 @@ extension SecretReference {
                     "the environment variable \(name.excerpt), which contains a secret, is empty"
                 )
             }
-            return SecretReading(secret: Secret(value))
+            let label = "the environment variable \(name.excerpt), which contains a secret,"
+            guard !environment.isDamaged(name) else {
+                throw ConnectorError(.secretUnavailable, "\(label) is not UTF-8 text")
+            }
+            return SecretReading(secret: try Self.secret(of: value, label))
         case .file(let path): return try Self.reading(path, "the secret file")
         case .credential(let name):
             guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else {
@@ -100,6 +106,18 @@ extension SecretReference {
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
             throw ConnectorError(.secretUnavailable, "\(name) is not UTF-8 text")
         }
+        return try secret(of: text, name)
+    }
+
+    /// A text as a secret, unless it begins with a mark that no editor shows and no vendor accepts.
+    private static func secret(of text: String, _ name: String) throws(ConnectorError) -> Secret {
+        guard text.unicodeScalars.first != "\u{FEFF}" else {
+            throw ConnectorError(
+                .secretUnavailable,
+                "\(name) begins with a byte order mark, which would be part of the secret",
+                fix: "write it again as UTF-8 without the mark"
+            )
+        }
         return Secret(text)
     }
 
@@ -119,8 +137,11 @@ extension SecretReference {
         let name = "the command \(words.first?.excerpt ?? "")"
         let bytes: [UInt8]
         do throws(ChildCommand.Failure) {
-            bytes = try command.output()
+            bytes = try command.output(unless: { Task.isCancelled })
         } catch {
+            guard !Task.isCancelled else {
+                throw ConnectorError(.cancelled, "\(name), which prints a secret, was cancelled")
+            }
             // Neither output nor arguments are shown: they may contain secrets.
             let (message, fix): (String, String) =
                 switch error {

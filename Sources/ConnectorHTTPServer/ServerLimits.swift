@@ -7,6 +7,9 @@ package struct ServerLimits: Sendable {
     package var connections = 512
     /// The timeout for a whole request, and for a client to read each part of the response.
     package var timeout: Duration = .seconds(10)
+    /// Whether a client must also read each part of a stream within ``timeout``. Without it, only the end of the client ends a stream
+    /// that nobody reads, which suits clients on the same machine: the kernel always tells of their end.
+    package var hasStreamTimeout = true
     /// The maximum size of the request line and the header fields together, in bytes.
     package var head = 16 << 10
     /// The maximum number of header fields of a request.
@@ -24,6 +27,6 @@ package struct ServerLimits: Sendable {
     /// The maximum number of bytes to discard after the last response, so that the client can read it before the close.
     package var discarded = 256 << 10
 
-    /// Creates the default limits, which every server of this package uses.
+    /// Creates the default limits, which the servers of this package use; that of the API on its socket has no stream timeout.
     package init() {}
 }

@@ -19,6 +19,8 @@ public enum CommandLineProgram {
     /// Runs the command that the process's arguments name, and exits with its status, even if a plugin still blocks a
     /// thread.
     public static func main() async {
+        // First, because everything that follows may open files.
+        StandardStream.fillGaps()
         // A write to a reader that has gone fails instead, and the command still closes its gates.
         signal(SIGPIPE, SIG_IGN)
         CrashNote.install()
@@ -56,6 +58,8 @@ public enum CommandLineProgram {
     /// Exits the process. If the answer could not be written completely, the exit status never means success.
     private static func end(_ status: ExitCode) -> Never {
         WorkMark.end()
+        // A reload that has not ended may still run a program that prints a secret.
+        ChildCommand.killAll()
         ExitGuard.end()
         ExitWatch.start(status: status.rawValue)
         if let failure = StandardStream.outputFailure {
@@ -117,7 +121,7 @@ public enum CommandLineProgram {
 
     /// The output options in these arguments.
     private static func output(of arguments: [String]) -> OutputOptions {
-        OutputOptions(isJSON: wantsJSON(arguments))
+        OutputOptions(isJSON: wantsJSON(arguments), isLinewise: named(arguments).command == "connector-host watch")
     }
 
     private static func wantsJSON(_ arguments: [String]) -> Bool {

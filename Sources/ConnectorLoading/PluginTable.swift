@@ -72,13 +72,13 @@ extension PluginTable {
             throw Preflight.symbolAbsent(entry, role: "its entry function", path: path)
         }
         guard let table = unsafe unsafeBitCast(address, to: Entry.self)() else {
-            throw Self.misbehaved(path, "its entry function \(entry) returned null")
+            throw Self.misbehaved(path, "its entry function \(entry.excerpt) returned null")
         }
         guard Int(bitPattern: table) % MemoryLayout<UInt>.alignment == 0 else {
-            throw Self.misbehaved(path, "its entry function \(entry) returned a table that is not aligned")
+            throw Self.misbehaved(path, "its entry function \(entry.excerpt) returned a table that is not aligned")
         }
         guard unsafe code?.isReadable(table, count: Self.smallestTable) ?? true else {
-            throw Self.misbehaved(path, "its entry function \(entry) returned an address that holds no table")
+            throw Self.misbehaved(path, "its entry function \(entry.excerpt) returned an address that holds no table")
         }
         let size = Int(unsafe table.load(as: UInt32.self))
         guard size >= Self.smallestTable else {

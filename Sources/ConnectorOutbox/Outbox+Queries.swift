@@ -54,7 +54,7 @@ extension Outbox {
     ///
     /// - Parameter isStored: Whether an earlier process may have left events, of which nobody knows before the engine is open.
     /// - Returns: Whether they are empty; false if the limit came first.
-    /// - Throws: `storage` if the engine cannot be opened; `not-open` if the outbox has closed.
+    /// - Throws: `storage` if the engine cannot be opened; `not-open` if the outbox has closed, or closes while events wait.
     package func flush(
         _ paths: [String],
         within limit: Duration?,
@@ -69,18 +69,17 @@ extension Outbox {
             // Other processes may have appended events since the last poll.
             if let engine = openEngine { try? await takeUp(engine) }
             while true {
-                let end = await waitForChange { state in
-                    state.isClosing || paths.allSatisfy { state.statistics[$0]?.queued ?? 0 == 0 }
-                }
+                let end = await waitForChange { $0.isClosing || $0.areEmpty(paths) }
                 switch end {
-                case nil: return .success(true)
+                case nil:
+                    let isRefused = state.withLock { $0.isClosing && !$0.areEmpty(paths) }
+                    return isRefused ? .failure(Self.closed) : .success(true)
                 case .changed: continue
                 case .expired, .cancelled: return .success(false)
                 }
             }
         }
-        guard try end?.get() == true else { return false }
-        return paths.allSatisfy { statistics(of: $0)?.queued ?? 0 == 0 }
+        return try end?.get() ?? false
     }
 
     /// Runs a closure, and cancels it at a limit.
@@ -96,4 +95,9 @@ extension Outbox {
         task.cancel()
         return value ?? nil
     }
+}
+
+extension Outbox.State {
+    /// Whether no event waits in some queues.
+    fileprivate func areEmpty(_ paths: [String]) -> Bool { paths.allSatisfy { statistics[$0]?.queued ?? 0 == 0 } }
 }

@@ -231,6 +231,22 @@ package final class Outbox: Sendable {
 
     // MARK: Ending
 
+    /// An outbox that is dropped rather than closed ends as ``close(within:)`` does without a limit. Until then, the engine stays open
+    /// and no other process may deliver.
+    deinit {
+        let (timer, deliveries, engine, lock) = state.withLock { state in
+            (state.timer, Array(state.deliveries.values), state.opened, state.lock)
+        }
+        if let timer { environment.clock.cancel(timer) }
+        guard let engine else { return }
+        for delivery in deliveries { delivery.stop() }
+        Task {
+            for delivery in deliveries { await delivery.end() }
+            await engine.close()
+            withExtendedLifetime(lock) {}
+        }
+    }
+
     /// Stops all deliveries at once, each after the batch under way, and closes the engine. What is left stays stored.
     ///
     /// - Parameter grace: How long the batches under way may take. Those that take longer are abandoned: what the vendors have not

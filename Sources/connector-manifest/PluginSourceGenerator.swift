@@ -124,6 +124,14 @@ struct PluginSourceGenerator {
             return nil
         }
         let signature = operation.signature
+        if ["open", "probe", "close"].contains(operation.name), signature.parameters.isEmpty, signature.results.isEmpty
+        {
+            report(
+                "\(operation.name)() is already the gate's own method in Swift; give the operation another name",
+                at: path
+            )
+            return nil
+        }
         let types = signature.parameters.map(\.type) + signature.results.map(\.type)
         for (foreign, own) in [(.cstring, .string), (.bytes32, .bytes)] as [(ValueType, ValueType)]
         where types.contains(foreign) {

@@ -123,6 +123,38 @@ def test_a_question_comes_before_a_loss(browser, console, vendors):
     browser.wait_for("kinto is open", "#toast")
 
 
+def test_two_questions_are_asked_one_after_the_other(browser, console, vendors):
+    browser.open(console.root + "/gates/kinto")
+    browser.run(
+        """const fetched = window.fetch;
+           window.answers = 0;
+           window.fetch = async (...request) => {
+             const answer = await fetched(...request);
+             window.answers += 1;
+             return answer;
+           };
+           const close = document.querySelector("#scene-acts button[value^=close]");
+           close.click();
+           close.click();"""
+    )
+    browser.wait("both acts need an answer", lambda: browser.run("return window.answers") == 2)
+    browser.wait_for("Its calls fail until it is opened again", "dialog")
+    browser.click("dialog button[value=no]")
+    browser.wait("the second question is asked", lambda: browser.run("return document.querySelector('dialog').open"))
+    browser.click("dialog button[value=yes]")
+    browser.wait_for("kinto is closed", "#toast")
+    browser.wait("no button waits", lambda: not browser.run("return !!document.querySelector('[aria-busy]')"))
+
+
+def test_a_field_may_have_the_name_of_a_property_that_every_object_has(browser, console, vendors):
+    browser.open(console.root + "/gates/geocoder/operations/geocode")
+    browser.run("document.getElementById('f0').name = 'f.constructor'")
+    browser.type("#f2", "many")
+    browser.click("form.call button")
+    browser.wait("what is wrong is said", lambda: browser.attribute("#f2", "aria-invalid") == "true")
+    expect(browser.attribute("#f0", "aria-invalid") is None, "the other field is not marked")
+
+
 def test_the_keyboard_alone_is_enough(browser, console, vendors):
     browser.open(console.root + "/gates")
     browser.press("Tab")

@@ -137,6 +137,40 @@ import Testing
         }
     }
 
+    /// A model that stops its terminal before the console first draws.
+    private struct StallingModel: ConsoleModel {
+        let terminal: Int32
+        let isStalled: OneShot<Void>
+
+        func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+            tcflow(terminal, TCOOFF)
+            isStalled.send()
+            return ConsoleSnapshot()
+        }
+    }
+
+    /// In a process of its own, whose output nobody else needs.
+    @Test func `a console whose terminal accepts nothing ends when it is cancelled, and restores the modes`() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try Pair()
+            let model = StallingModel(terminal: pair.terminal, isStalled: OneShot())
+            let console = Task {
+                let options = TerminalConsole.Options(
+                    route: Route(["none"]),
+                    registry: .componentsAlone,
+                    environment: Configuration.Environment(["TERM": "xterm"])
+                )
+                try await ConsoleLoop.run(model, options, on: pair.path)
+            }
+            await model.isStalled.wait()
+            console.cancel()
+            try await console.value
+            var modes = termios()
+            #expect(unsafe tcgetattr(pair.terminal, &modes) == 0)
+            #expect(modes.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == tcflag_t(ECHO | ICANON | ISIG))
+        }
+    }
+
     /// In a process of its own, whose output nobody else needs.
     @Test func `a flood of output takes no more snapshots than the interval allows`() async {
         await #expect(processExitsWith: .success) {

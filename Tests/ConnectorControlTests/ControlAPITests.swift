@@ -95,6 +95,23 @@ import Testing
         #expect(await api.respond("GET", String(repeating: "/", count: 100_000)).body.count < 2000)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `searches for plugins that take long hold up no other request`() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let isReadable = DispatchSemaphore(value: 0)
+        let api = ControlAPI(try host()) {
+            begin.finish()
+            isReadable.wait()
+            return PluginListing(PluginLookup(files: []).everything)
+        }
+        // More than the cooperative pool has threads.
+        let requests = (0..<100).map { _ in Task { await api.respond("GET", "/api/v1/plugins").status } }
+        for await _ in begun {}
+        #expect(await api.respond("GET", "/livez").status == 200)
+        for _ in requests { isReadable.signal() }
+        for request in requests { #expect(await request.value == 200) }
+    }
+
     @Test func `a report read back from its document is unchanged`() async throws {
         let report = await
             (try host(
@@ -204,6 +221,55 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a host that is too busy for a request says so, and that it may be tried again`() async throws {
+        try await withDirectory { root in
+            let isReadable = DispatchSemaphore(value: 0)
+            let api = ControlAPI(try host()) {
+                isReadable.wait()
+                return PluginListing(PluginLookup(files: []).everything)
+            }
+            var limits = ServerLimits()
+            limits.connections = 8
+            let server = ControlServer(api, on: try ControlSocket(in: root), limits: limits)
+            async let end: Void = server.run()
+            // Seven eighths of the connections may have a request in progress.
+            let busy = (0..<7).map { _ in
+                Task { try await ControlClient(root).get("/api/v1/plugins", within: nil) }
+            }
+            while server.table.busyCount < 7 { await Task.yield() }
+            let read = await #expect(throws: ConnectorError.self) {
+                try await ControlClient(root).get("/api/v1/status")
+            }
+            let act = await #expect(throws: ConnectorError.self) {
+                try await ControlClient(root).attempt("/api/v1/reload", [:])
+            }
+            for error in [read, act] {
+                #expect(error?.code == .unavailable && error?.isRetryable == true)
+                #expect(error?.cause == "too many requests are in progress")
+            }
+            for _ in busy { isReadable.signal() }
+            for request in busy { #expect(try await request.value != nil) }
+            server.stop()
+            try await end
+        }
+    }
+
+    /// In a process of its own, which gives up the rights of root.
+    @Test func `a directory that this user may not enter is an error, and not the absence of a host`() async {
+        await #expect(processExitsWith: .success) {
+            var template = Array("/tmp/connector-control-XXXXXX".utf8CString)
+            let path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+            try #require(unsafe chmod(path, 0) == 0)
+            let isRoot = geteuid() == 0
+            if isRoot { try #require(seteuid(65_534) == 0) }
+            let error = #expect(throws: ConnectorError.self) { try ControlSocket.connect(in: path) }
+            if isRoot { try #require(seteuid(0) == 0) }
+            unsafe rmdir(path)
+            #expect(error?.code == .denied)
+        }
+    }
+
     // MARK: Clients that break the rules
 
     /// Sends bytes, and reads until the server closes the connection.
@@ -273,7 +339,7 @@ import Testing
 }
 
 /// Runs what blocks on a thread of its own, so that the server under test has those that it needs.
-private func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: body()) }
     }

@@ -6,6 +6,7 @@ import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorServices
 import ConnectorTestSupport
+import Synchronization
 import Testing
 
 @testable import ConnectorControl
@@ -171,10 +172,16 @@ struct ControlActTests {
         }
     }
 
-    /// What the stream of an answer holds.
-    private func text(_ response: ControlResponse) async throws -> String {
+    /// Starts the stream of an answer, as a server does once it is ready to send.
+    private func started(_ response: ControlResponse) throws -> AsyncStream<[UInt8]> {
+        guard let start = response.stream else { throw ConnectorError(.failed, "the answer is no stream") }
+        return start()
+    }
+
+    /// What a stream holds.
+    private func text(_ parts: AsyncStream<[UInt8]>) async -> String {
         var text = ""
-        for await part in try #require(response.stream) { text += String(decoding: part, as: UTF8.self) }
+        for await part in parts { text += String(decoding: part, as: UTF8.self) }
         return text
     }
 
@@ -186,6 +193,7 @@ struct ControlActTests {
             let body = #"{"connector": "a", "operation": "begin", "arguments": ["\#(name)"]}"#
             let response = await api.respond(post("/api/v1/calls", body, accept: accept))
             #expect(response.status == 200 && response.contentType == accept)
+            let parts = try started(response)
             let gate = try host.gate("a")
             while (try? await gate.call("progress", ["name": .string(name), "text": "{\"done\": 1}"])) == nil {
                 await Task.yield()
@@ -197,11 +205,11 @@ struct ControlActTests {
                 accept == "application/jsonl"
                 ? "\(progress)\n\(result)\n"
                 : "event: progress\ndata: \(progress)\n\nevent: result\ndata: \(result)\n\n"
-            #expect(try await text(response) == expected)
+            #expect(await text(parts) == expected)
             let refused = await api.respond(
                 post("/api/v1/calls", #"{"connector": "a", "operation": "refuse", "arguments": ["5"]}"#, accept: accept)
             )
-            #expect(try await text(refused).contains(#"{"version":1,"errors":["#))
+            #expect(try await text(started(refused)).contains(#"{"version":1,"errors":["#))
         }
     }
 
@@ -221,17 +229,18 @@ struct ControlActTests {
             asking.cancel()
             #expect(try error(await asking.value)["code"] == "cancelled")
             try await cancellations(host, reach: 1)
-            var streamed: ControlResponse? = await api.respond(
+            let streamed = await api.respond(
                 post(
                     "/api/v1/calls",
                     #"{"connector": "a", "operation": "begin", "arguments": ["api-read"]}"#,
                     accept: "application/jsonl"
                 )
             )
+            var reader: (status: Int, parts: AsyncStream<[UInt8]>)? = (streamed.status, try started(streamed))
             while (try? await gate.call("progress", ["name": "api-read", "text": "1"])) == nil { await Task.yield() }
-            #expect(streamed?.status == 200)
+            #expect(reader?.status == 200)
             // Nobody reads it.
-            streamed = nil
+            reader = nil
             try await cancellations(host, reach: 2)
             for name in ["api-left", "api-read"] { try await finish(name, host) }
         }
@@ -268,7 +277,8 @@ struct ControlActTests {
                     ConnectorEvent(connector: "a", name: "rang", payload: .integer(number))
                 )
             }
-            let lines = try await text(response).split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+            let lines = try await text(started(response)).split(separator: "\n")
+                .map { try JSONValue(parsing: String($0)) }
             #expect(lines.map { $0["payload"] } == [1, 2])
             #expect(lines.compactMap(ConnectorEvent.init(json:)).map(\.json) == lines)
         }
@@ -277,6 +287,7 @@ struct ControlActTests {
     @Test func `a client that reads too slowly is told how many events it missed`() async throws {
         try await withAPI { host, api in
             let response = await api.respond(ServerRequest("GET", "/api/v1/events", ["Accept": "application/jsonl"]))
+            let parts = try started(response)
             var published = 0 as Int64
             func publish() {
                 published += 1
@@ -285,7 +296,7 @@ struct ControlActTests {
             }
             for _ in 0..<(2 * ControlStream.capacity) { publish() }
             var (last, missed) = (0 as Int64, 0 as Int64)
-            for await part in try #require(response.stream) {
+            for await part in parts {
                 let event = try JSONValue(parsing: part)
                 let (number, lost) = (event["payload"]?.integer ?? 0, event["missed"]?.integer ?? 0)
                 #expect(number == last + lost + 1)
@@ -293,6 +304,85 @@ struct ControlActTests {
                 if missed > 0 { return }
                 publish()
             }
+        }
+    }
+
+    /// The API of a host with a gate, on a socket, and a function that sends a request to it.
+    private func serving(
+        _ change: (inout ServerLimits) -> Void,
+        _ body: (ConnectorHost, (String) throws -> RawSocket.Box) async throws -> Void
+    ) async throws {
+        var template = Array("/tmp/connector-control-XXXXXX".utf8CString)
+        let directory = try unsafe String(cString: #require(unsafe mkdtemp(&template)))
+        defer { _ = unsafe system("rm -rf '\(directory)'") }
+        try await withAPI { host, api in
+            var limits = ControlServer.limits
+            change(&limits)
+            let server = ControlServer(api, on: try ControlSocket(in: directory), limits: limits)
+            async let end: Void = server.run()
+            try await body(host) { request in
+                let descriptor = try #require(try ControlSocket.connect(in: directory))
+                let socket = RawSocket.Box(RawSocket(descriptor: descriptor))
+                socket.value.send(request.utf8)
+                return socket
+            }
+            server.stop()
+            try await end
+        }
+    }
+
+    private static let eventsRequest = "GET /api/v1/events HTTP/1.1\r\nHost: a\r\nAccept: application/jsonl\r\n\r\n"
+
+    @Test func `a streamed call that is refused for lack of room is not made`() async throws {
+        try await serving {
+            $0.connections = 4
+        } _: { host, send in
+            // Half of the connections may carry streams.
+            let streams = [try send(Self.eventsRequest), try send(Self.eventsRequest)]
+            for stream in streams {
+                #expect(await blocking { stream.value.read(until: "\r\n\r\n") }.hasPrefix("HTTP/1.1 200 "))
+            }
+            let body = #"{"connector": "a", "operation": "begin", "arguments": ["api-refused"]}"#
+            let types = "Accept: application/jsonl\r\nContent-Type: application/json\r\n"
+            let head = "POST /api/v1/calls HTTP/1.1\r\nHost: a\r\n\(types)Content-Length: \(body.utf8.count)\r\n\r\n"
+            let call = try send(head + body)
+            #expect(await blocking { call.value.read() }.hasPrefix("HTTP/1.1 503 "))
+            let gate = try host.gate("a")
+            await #expect(throws: ConnectorError.self, "there is no such call") {
+                try await gate.call("progress", ["name": "api-refused", "text": "1"])
+            }
+            #expect(try await gate.call("counts")["cancels"] == 0)
+        }
+    }
+
+    @Test func `a client that pauses keeps its stream of events`() async throws {
+        try await serving {
+            $0.timeout = .seconds(1)
+        } _: { host, send in
+            let watch = try send(Self.eventsRequest)
+            #expect(await blocking { watch.value.read(until: "\r\n\r\n") }.hasPrefix("HTTP/1.1 200 "))
+            func publish(_ name: String, _ payload: JSONValue = .null) {
+                host.environment.services.events.publish(ConnectorEvent(connector: "a", name: name, payload: payload))
+            }
+            // More than the socket holds.
+            let payload = JSONValue.string(String(repeating: "x", count: 1000))
+            for _ in 0..<256 { publish("rang", payload) }
+            // The server closes idle connections when the time has passed after which it would give up a client that reads nothing.
+            for _ in 0..<2 {
+                let idle = try send("")
+                #expect(await blocking { idle.value.read() }.isEmpty)
+            }
+            let hasRead = Atomic(false)
+            let reading = Task {
+                let text = await blocking { watch.value.read(until: "\"last\"") }
+                hasRead.store(true, ordering: .relaxed)
+                return text
+            }
+            while !hasRead.load(ordering: .relaxed) {
+                publish("last")
+                await Task.yield()
+            }
+            #expect(await reading.value.contains("\"last\""))
         }
     }
 

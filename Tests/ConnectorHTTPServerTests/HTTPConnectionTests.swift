@@ -32,6 +32,15 @@ import Testing
         /// Lets no write end until ``letGo()``.
         func hold() { state.withLock { $0.isHeld = true } }
 
+        /// Ends every write that waits, and holds back the next ones.
+        func takeHeld() {
+            let held = state.withLock { state in
+                defer { state.held = [] }
+                return state.held
+            }
+            for promise in held { promise.succeed() }
+        }
+
         /// Ends every write that waits, and lets the others pass.
         func letGo() {
             let held = state.withLock { state in
@@ -271,6 +280,53 @@ import Testing
             text += String(buffer: try await channel.waitForOutboundWrite(as: ByteBuffer.self))
         }
         return text
+    }
+
+    @Test(arguments: [true, false])
+    func `a client that takes no part of a stream is disconnected, unless the server sets no limit`(
+        _ hasStreamTimeout: Bool
+    ) async throws {
+        var limits = ServerLimits()
+        limits.hasStreamTimeout = hasStreamTimeout
+        let (channel, wire, _) = try await open(limits, Self.streaming)
+        wire.hold()
+        try await channel.writeInbound(request("/"))
+        _ = try await written(channel, until: "3\r\none\r\n")
+        await channel.testingEventLoop.advanceTime(by: .seconds(9))
+        #expect(channel.isActive)
+        await channel.testingEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive != hasStreamTimeout)
+        wire.letGo()
+        guard !hasStreamTimeout else { return }
+        #expect(try await written(channel, until: "0\r\n\r\n") == "4\r\nmore\r\n0\r\n\r\n")
+        try await channel.close().get()
+    }
+
+    @Test func `a client that takes a large part of a stream slowly has the timeout for each slice of it`() async throws
+    {
+        let limits = ServerLimits()
+        let part = [UInt8](repeating: 0x61, count: 4 * limits.writeSize)
+        let (channel, wire, _) = try await open(limits) { _ in
+            .read(
+                limit: 0,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { _ in ServerResponse(status: 200, [:], .stream { writer in try await writer.write(part) }) }
+            )
+        }
+        wire.hold()
+        try await channel.writeInbound(request("/"))
+        _ = try await written(channel, until: "\r\n\r\n")
+        let slice = "10000\r\n\(String(repeating: "a", count: limits.writeSize))\r\n"
+        for _ in 0..<4 {
+            let next = String(buffer: try await channel.waitForOutboundWrite(as: ByteBuffer.self))
+            try #require(next == slice)
+            await channel.testingEventLoop.advanceTime(by: .seconds(6))
+            try #require(channel.isActive)
+            wire.takeHeld()
+        }
+        #expect(try await written(channel, until: "0\r\n\r\n") == "0\r\n\r\n")
+        wire.letGo()
+        try await channel.close().get()
     }
 
     @Test func `a stream is sent in chunks, and another request may follow it`() async throws {

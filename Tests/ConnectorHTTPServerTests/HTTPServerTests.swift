@@ -251,4 +251,40 @@ import Testing
             #expect(try await answer.value.hasSuffix("done"))
         }
     }
+
+    @Test func `a server that finishes ends streams, also those that begin only then`() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (going, go) = AsyncStream.makeStream(of: Void.self)
+        try await serving(ServerLimits()) { request in
+            .read(
+                limit: 0,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { _ in
+                    if request.target == "/late" {
+                        begin.finish()
+                        for await _ in going {}
+                    }
+                    return ServerResponse(
+                        status: 200,
+                        [:],
+                        .stream { writer in
+                            try await writer.write(Array("begun".utf8))
+                            // Ends when the task is cancelled.
+                            for await _ in AsyncStream<Void>.makeStream().stream {}
+                        }
+                    )
+                }
+            )
+        } _: { server, port in
+            let stream = RawSocket.Box(try RawSocket(port: port))
+            stream.value.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+            #expect(try await blocking { stream.value.read(until: "begun") }.hasPrefix("HTTP/1.1 200 "))
+            let late = Task { try await ask(port, "/late") }
+            for await _ in begun {}
+            server.finish()
+            #expect(try await blocking { stream.value.read() }.hasSuffix("0\r\n\r\n"), "it is complete, not broken off")
+            go.finish()
+            #expect(try await late.value.hasSuffix("0\r\n\r\n"))
+        }
+    }
 }

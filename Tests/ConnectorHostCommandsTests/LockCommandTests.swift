@@ -82,6 +82,24 @@ import Testing
         #expect(try await workspace.program.run("lock", "--update", "snyc").status == 1)
     }
 
+    @Test func `an update keeps the lock's permissions, and a link that leads to it`() async throws {
+        let workspace = try workspace()
+        #expect(try await workspace.program.run("lock").status == 0)
+        let text = try lock(workspace)
+        func run(_ command: String) -> Int32 { shell("cd '\(workspace.path)' && \(command)") }
+        #expect(run("mkdir checkout && mv connectors.lock.json checkout/lock.json") == 0)
+        #expect(run("ln -s checkout/lock.json connectors.lock.json && chmod 644 checkout/lock.json") == 0)
+        try install("sync", workspace, change: grow)
+        #expect(run("umask 077 && '\(Program.path)' lock --update sync --yes > updated.log") == 0)
+        #expect(run("test -L connectors.lock.json && test $(stat -c %a checkout/lock.json) = 644") == 0)
+        let updated = try lock(workspace)
+        #expect(updated != text)
+        #expect(try readFile(at: "\(workspace.path)/checkout/lock.json") == updated)
+        // Without a lock before, the umask counts.
+        #expect(run("rm connectors.lock.json && umask 027 && '\(Program.path)' lock > written.log") == 0)
+        #expect(run("test $(stat -c %a connectors.lock.json) = 640") == 0)
+    }
+
     @Test func `a change of the lock alone shows in the plan, and a reload takes it unless another image runs`()
         async throws
     {

@@ -43,6 +43,12 @@ import Testing
         #expect(status.status == 0 && status.output.contains("authenticated  demo"), "\(status.output)")
         let called = try await program.run("call", "--simulate", "my-vendor", "get", "hello")
         #expect(called.output == "world\n")
+        let busy = try await program.run("call", "--simulate", "my-vendor", "get", "busy")
+        #expect(busy.error.contains("my-vendor answered HTTP 429"), "\(busy.error)")
+        let slash = #"s|"config": {|& "endpoint": "https://api.example.com/v2/",|"#
+        #expect(shell("sed -i '\(slash)' '\(project)/connectors.json'") == 0)
+        let slashed = try await program.run("status", "--simulate")
+        #expect(slashed.status == 0 && slashed.output.contains("authenticated  demo"), "\(slashed.output)")
         // Nobody listens there; the suite makes up a key.
         let options = PluginConformance.Options(config: ["endpoint": "http://127.0.0.1:1"])
         let findings = await PluginConformance.check("\(project)/libmy-vendor.so", options: options)

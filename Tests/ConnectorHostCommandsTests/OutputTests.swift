@@ -124,6 +124,52 @@ import Testing
         )
     }
 
+    @Test func `an answer is whole even if standard output does not block`() async throws {
+        var program = Program(directory: "/")
+        let expected = try await program.run("reference", "commands")
+        program.isNonblocking = true
+        let result = try await program.run("reference", "commands")
+        #expect(result.status == 0 && result.output == expected.output, "\(result.error)")
+        #expect(expected.output.utf8.count > 4096)
+    }
+
+    @Test func `standard descriptors that are closed are an error, and never another file`() async throws {
+        let workspace = try workspace(Self.opens)
+        func run(_ command: String) async throws -> Program.Result {
+            let words = ["-c", "exec '\(Program.path)' \(command)"]
+            return try await Child(start: "/bin/sh", words, workspace.program).finish()
+        }
+        #expect(try await run("status --json <&- >&- 2>&-").status == 1)
+        let silent = try await run("status --json >&-")
+        #expect(silent.status == 1 && silent.error.contains("Bad file descriptor"), "\(silent)")
+        let sent = try await run("send talker say - <&-")
+        #expect(sent.status == 1 && sent.error.contains("standard input cannot be read"), "\(sent)")
+    }
+
+    @Test(
+        .timeLimit(.minutes(2)),
+        arguments: [["status"], ["validate"], ["run"], ["console", "--web", "127.0.0.1:0"]]
+    )
+    func `a signal ends a program that prints a secret, and with it the command`(arguments: [String]) async throws {
+        let workspace = try Workspace()
+        try workspace.write("#!/bin/sh\necho $$ > new\nmv new process\nexec sleep 1000\n", to: "key")
+        shell("chmod +x '\(workspace.path)/key'")
+        let secret: JSONValue = ["secret": ["exec": ["./key"], "timeout": "60s"]]
+        try workspace.configure([
+            [
+                "name": "segment", "plugin": .string("\(Program.buildDirectory)/libsegment.so"),
+                "config": ["writeKey": secret],
+            ]
+        ])
+        let child = try workspace.program.start(arguments)
+        while shell("[ -e '\(workspace.path)/process' ]") != 0 {}
+        let process = try readFile(at: "\(workspace.path)/process").filter(\.isNumber)
+        child.signal(SIGTERM)
+        let result = try await child.finish()
+        #expect(result.status == (["run", "console"].contains(arguments[0]) ? 0 : 143), "\(result)")
+        while !hasEnded(process) { await Task.yield() }
+    }
+
     @Test(arguments: [
         ["status", "--json", "--no-such-option"], ["status", "--timeout", "5", "--json"], ["inspect", "--json"],
         ["no-such-command", "--json"], ["watch", "--count", "0", "--json"],

@@ -91,6 +91,43 @@ import Testing
         #expect(unmarked.status == 1 && unmarked.error.contains("<!-- manifest -->"), "\(unmarked.error)")
     }
 
+    @Test func `with --json every form prints one document`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(
+            #"{"manifest": 1, "id": "rates", "version": "1.0.0", "abi": [1, 1], "entry": "e", "capabilities": {"geocoder/1": {}}}"#,
+            to: "rates.connector.json"
+        )
+        func run(_ arguments: String...) async throws -> JSONValue {
+            let result = try await workspace.program.start(["reference", "--json"] + arguments).finish()
+            #expect(result.error.isEmpty)
+            return try JSONValue(parsing: result.output)
+        }
+        let page = try await run("metrics")["pages"]?[0]
+        #expect(page?["name"] == "metrics")
+        #expect(try page?["text"]?.string == readFile("docs/reference/metrics.md"))
+        #expect(try await run("--into", ".")["written"]?.array?.count == Self.pages.count)
+        #expect(try await run("--into", ".", "--check")["current"]?[0] == "./manifest.md")
+        #expect(try await run("--plugin", "rates.connector.json")["pages"]?[0]?["name"] == "rates")
+        let failed = try await run("--plugin", "rates.connector.json", "--plugin", "none.connector.json")
+        #expect(failed["errors"]?.array?.count == 1 && failed["pages"] == nil)
+    }
+
+    @Test func `what a manifest says cannot steer the display of its page, nor leave its row`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(
+            #"""
+            { "manifest": 1, "id": "evil", "version": "1.0.0", "abi": [1, 1], "entry": "e", "documentation": "A\u001b[2J.",
+              "configuration": { "key": { "type": "string", "documentation": "B\u001b[2J.\n\n# C", "default": "\u202ed" } },
+              "capabilities": { "geocoder/1": {} } }
+            """#,
+            to: "evil.connector.json"
+        )
+        let result = try await workspace.program.run("reference", "--plugin", "evil.connector.json")
+        let page = result.output
+        #expect(result.status == 0 && !page.contains("\u{1B}") && !page.contains("\u{202E}"), "\(result)")
+        #expect(page.contains("\nA\\u{1b}[2J.\n") && page.contains("| B\\u{1b}[2J.  # C |"), "\(page)")
+    }
+
     @Test func `every key of a schema is in its page`() throws {
         for (schema, page) in [("connectors", "configuration"), ("manifest", "manifest"), ("answers", "answers")] {
             let text = try readFile("docs/reference/\(page).md")

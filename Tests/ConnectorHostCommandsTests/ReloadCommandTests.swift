@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: [
         (["run", "--json"], SIGHUP), (["run", "--json"], SIGTERM), (["console", "--web", "127.0.0.1:0"], SIGTERM),
     ])
-    func `a signal that comes while a host starts takes effect once it runs`(
+    func `a signal that comes while a host starts is not lost`(
         _ words: [String],
         _ signal: Int32
     ) async throws {
@@ -101,6 +101,38 @@ import Testing
         }
         let result = try await host.finish()
         #expect(result.status == 0 && (result.output.contains("\"queued\"") || words[0] == "console"), "\(result)")
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a program that prints a secret for a reload does not outlive the host`() async throws {
+        let workspace = try Workspace()
+        let script = "#!/bin/sh\n[ -e slow ] || exec echo key\necho $$ > new\nmv new process\nexec sleep 1000\n"
+        try workspace.write(script, to: "key")
+        shell("chmod +x '\(workspace.path)/key'")
+        func configure(_ server: String) throws {
+            let secret: JSONValue = ["secret": ["exec": ["./key"], "timeout": "60s"]]
+            let segment: JSONValue = [
+                "name": "segment", "plugin": .string("\(Program.buildDirectory)/libsegment.so"), "probe": "off",
+                "config": ["writeKey": secret, "endpoint": .string("https://\(server).invalid")],
+            ]
+            let file: JSONValue = ["version": 1, "state": "state", "connectors": [segment]]
+            try workspace.write(file.serialized(), to: "connectors.json")
+        }
+        try configure("first")
+        let host = try workspace.program.start(["run", "--json"])
+        while shell("[ -S '\(workspace.path)/state/control' ]") != 0 {}
+        shell(": > '\(workspace.path)/slow'")
+        try configure("second")
+        host.signal(SIGHUP)
+        while shell("[ -e '\(workspace.path)/process' ]") != 0 {}
+        let process = try readFile(at: "\(workspace.path)/process").filter(\.isNumber)
+        host.signal(SIGTERM)
+        // It either waits for the reload, or has ended.
+        await host.error(until: "exits immediately")
+        host.signal(SIGTERM)
+        let status = try await host.finish().status
+        #expect(status == 0 || status == 143)
+        while !hasEnded(process) { await Task.yield() }
     }
 
     @Test func `an image is swapped while its connector runs, or refused with the reason`() async throws {

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHostTesting
 import ConnectorManifest
 import Testing
 
@@ -27,6 +28,24 @@ import Testing
         #expect(style.shown("a\u{200F}b\u{61C}c\u{2028}d") == "a\\u{200f}b\\u{61c}c\\u{2028}d")
         #expect(style.shown("one\ntwo\tthree") == "one two three")
         #expect(style.shown("Größe 10 µs ✓") == "Größe 10 µs ✓")
+    }
+
+    @Test func `neither what another server answers nor a report for a build server steers a display`() throws {
+        let faults = FaultsDocument(json: ["faults": [["fault": "\u{1B}]0;x\u{7}"]]])
+        #expect(faults.lines(TextStyle()) == ["\\u{1b}]0;x\\u{7}"])
+        var result = ConformanceReport.Result(try #require(PluginConformance.Rule.all.first), .broken)
+        result.got = ["a\u{202E}b\u{85}c <\n&>"]
+        let report = ConformanceReport(
+            path: "a",
+            plugin: nil,
+            sha256: nil,
+            seed: 1,
+            strict: 1,
+            results: [result],
+            duration: .zero
+        )
+        let junit = ConformanceDocument(report: report, again: [], command: "a", failure: nil).junit
+        #expect(junit.contains("\ngot: a\\u{202e}b\\u{85}c &lt; &amp;&gt;\n"), "\(junit)")
     }
 
     @Test func `without UTF-8 everything is ASCII`() {

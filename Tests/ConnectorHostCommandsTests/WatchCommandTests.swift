@@ -79,4 +79,12 @@ import Testing
         #expect(result.status == 1)
         #expect(result.error.contains("did you mean \"door\"?"))
     }
+
+    @Test(arguments: [["dor"], ["--count", "0"], ["--config", "none.json"]])
+    func `with --json an error is a document of one line, too`(_ arguments: [String]) async throws {
+        let result = try await workspace().program.start(["watch", "--json"] + arguments).finish()
+        let documents = try result.lines.dropLast().map { try JSONValue(parsing: $0) }
+        #expect(documents.count == 1 && documents.last?["errors"]?[0]?["code"]?.string != nil, "\(result)")
+        #expect(result.status != 0)
+    }
 }

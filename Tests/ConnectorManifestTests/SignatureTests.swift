@@ -35,6 +35,7 @@ import Testing
         ("(a: out i32) async", 19, "an async operation has no out parameters: it returns its result by completion"),
         ("() async -> i32", 16, "an async operation returns nothing, or one string, bytes or json"),
         ("() async -> cstring", 20, "an async operation returns nothing, or one string, bytes or json"),
+        ("() async -> bytes32", 20, "an async operation returns nothing, or one string, bytes or json"),
         ("() async -> (a: json, b: json)", 31, "an async operation returns nothing, or one string, bytes or json"),
     ])
     func `anything else is refused with its column`(text: String, column: Int, expected: String) {

@@ -82,6 +82,17 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `events that a full batch had no time to send wait for no others`() async throws {
+        let bench = try await bench(BatchLimits(count: 10))
+        bench.vendor.answers { events in
+            .success(events.indices.map { $0 < 4 ? .accepted : .unsent("not sent") })
+        }
+        try await append(1...10, bench)
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [10, 6, 2])
+        await bench.outbox.close()
+    }
+
     @Test func `a gate that closes while a batch fills is waited for, and gets the batch at its age`() async throws {
         let bench = try await bench(BatchLimits(count: 500))
         try await append(1...1, bench)

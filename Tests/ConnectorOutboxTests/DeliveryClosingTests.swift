@@ -92,6 +92,45 @@ import Testing
         for path in paths { #expect(bench.statistics(path).queued == 3) }
     }
 
+    @Test func `an outbox that is dropped records its last batch before another process may deliver`() async throws {
+        let folder = try Folder()
+        let vendor: Vendor
+        do {
+            let bench = Bench(folder: folder)
+            vendor = bench.vendor
+            vendor.stall()
+            _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+            try await bench.outbox.start(isStored: true)
+            while vendor.batches.isEmpty { await Task.yield() }
+        }
+        #expect(DeliveryLock.isHeld(folder.path))
+        vendor.resume()
+        while DeliveryLock.isHeld(folder.path) { await Task.yield() }
+        let next = Bench(folder: folder)
+        try await next.outbox.start(isStored: true)
+        #expect(next.statistics().queued == 0 && next.statistics().delivered == 1)
+        #expect(vendor.batches.count == 1)
+        await next.outbox.close()
+    }
+
+    @Test func `an outbox that is dropped during a pause sends nothing more`() async throws {
+        let folder = try Folder()
+        let vendor: Vendor
+        let clock: ManualHostClock
+        do {
+            let bench = Bench(folder: folder)
+            vendor = bench.vendor
+            clock = bench.clock
+            vendor.answers(Vendor.refuses(.unavailable))
+            _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+            try await bench.outbox.start(isStored: true)
+            await bench.paused()
+            await clock.timers(atLeast: 2)
+        }
+        while DeliveryLock.isHeld(folder.path) { await Task.yield() }
+        #expect(clock.timerCount == 0 && vendor.batches.count == 1)
+    }
+
     @Test func `a closed outbox refuses every call, whether it was ever opened or not`() async throws {
         for opens in [true, false] {
             let openings = Atomic(0)

@@ -29,9 +29,9 @@ import Testing
 
     @Test(
         arguments: [
-            ([.accepted, .unsent("")], [.delivered, .waiting]),
+            ([.accepted, .unsent("")], [.delivered]),
             ([.accepted, .unsent(""), .retry("")], [.delivered, .retry(at: now), .retry(at: later)]),
-            ([.unsent(""), .rejected(""), .unsent("")], [.retry(at: now), .dead, .waiting]),
+            ([.unsent(""), .rejected(""), .unsent("")], [.retry(at: now), .dead]),
             ([.accepted, .retry("", after: .zero, code: .rateLimited)], [.delivered, .retry(at: later)]),
             ([.accepted, .retry("", after: .zero)], [.delivered, .retry(at: later)]),
         ] as [([DeliveryAnswer], [DeliveryOutcome])]
@@ -47,6 +47,22 @@ import Testing
             least == .zero ? Self.now : Self.later
         }
         #expect(decision.outcomes == outcomes)
+        #expect(decision.failures.count == outcomes.count)
         #expect(decision.next == .proceed)
+    }
+
+    @Test func `a composite took too long if one of its children did`() {
+        var error = ConnectorError(.failed, "every open child failed")
+        error.outcomes = [
+            CallOutcome("a", error: ConnectorError(.unavailable, "away")),
+            CallOutcome("b", error: ConnectorError(.timedOut, "too slow")),
+        ]
+        let entry = OutboxBatch.Entry(position: 1, attempts: 0, event: .numbered(1))
+        let decision = DeliveryDecision(.failure(error), of: OutboxBatch(target: "a", entries: [entry])) { _, _ in
+            Self.now
+        }
+        let failure = DeliveryFailure(.failed, "every open child failed")
+        #expect(decision.next == .pause(failure, atLeast: nil, isTimeout: true))
+        #expect(decision.outcomes == [.waiting])
     }
 }

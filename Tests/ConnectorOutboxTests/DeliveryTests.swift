@@ -100,10 +100,51 @@ import Testing
         #expect(bench.vendor.batches.map(\.count) == [100, 100, 70, 30])
         #expect(bench.vendor.batches.flatMap { $0.prefix(40) } == (1...150).map { "event-\($0)" })
         #expect(bench.clock.now() == start)
+        let last = try await bench.outbox.engine().records(RecordSelection(ids: ["event-150"])).first
+        #expect(last?.attempts.map(\.failure) == [nil], "it was sent once")
         await bench.outbox.close()
     }
 
-    @Test func `a batch that times out is halved, and grows only if twice as many events may fit the time of a call`()
+    @Test(arguments: [ConnectorError.Code.timedOut, .unavailable])
+    func `a batch whose answer may be lost is sent again as it was, before what has arrived meanwhile`(
+        _ code: ConnectorError.Code
+    ) async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(code))
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        _ = try await bench.outbox.append(bench.events(4...8), to: ["a"])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        let batches = [1...3, 1...3, 4...8].map { $0.map { "event-\($0)" } }
+        #expect(bench.vendor.batches == batches)
+        await bench.outbox.close()
+    }
+
+    @Test func `what has arrived joins a batch that can no longer be repeated, since an event in it has grown too old`()
+        async throws
+    {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(3600)
+        let bench = Bench(policy: policy)
+        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(10)))
+        let old = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - 3_595_000_000_000)
+        _ = try await bench.outbox.append([.numbered(1, at: old), .numbered(2)], to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        _ = try await bench.outbox.append((3...5).map { .numbered($0) }, to: ["a"])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        let batches = [1...2, 2...5].map { $0.map { "event-\($0)" } }
+        #expect(bench.vendor.batches == batches)
+        #expect(bench.statistics().dead == 1)
+        await bench.outbox.close()
+    }
+
+    @Test func `a batch that times out twice is halved, and grows only if twice as many may fit the time of a call`()
         async throws
     {
         let bench = Bench(limits: BatchLimits(count: 100))
@@ -117,13 +158,30 @@ import Testing
         }
         _ = try await bench.outbox.append(bench.events(1...100), to: ["a"])
         try await bench.outbox.start(isStored: true)
-        for _ in 1...2 { await bench.nextAttempt() }
+        for _ in 1...3 { await bench.nextAttempt() }
         await bench.drained()
-        #expect(bench.vendor.batches.map(\.count) == [100, 50, 25, 25, 25, 25])
+        #expect(bench.vendor.batches.map(\.count) == [100, 100, 50, 25, 25, 25, 25])
         seconds.withLock { $0 = 0.1 }
         _ = try await bench.outbox.append(bench.events(101...275), to: ["a"])
         await bench.drained()
-        #expect(bench.vendor.batches.dropFirst(6).map(\.count) == [25, 50, 100])
+        #expect(bench.vendor.batches.dropFirst(7).map(\.count) == [25, 50, 100])
+        await bench.outbox.close()
+    }
+
+    @Test func `a batch that takes too long at one child of a composite is halved, whatever another one answers`()
+        async throws
+    {
+        let bench = Bench(limits: BatchLimits(count: 100))
+        let clock = bench.clock
+        bench.vendor.answers { events in
+            clock.advance(by: .seconds(min(events.count, 30)))
+            return .success(events.map { _ in events.count > 30 ? .retry("away") : .accepted })
+        }
+        _ = try await bench.outbox.append(bench.events(1...100), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...3 { await bench.nextAttempt() }
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [100, 100, 50, 25, 25, 25, 25])
         await bench.outbox.close()
     }
 
@@ -142,12 +200,12 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `batches grow again after a timeout that was not due to their size`() async throws {
+    @Test func `batches grow again after timeouts that were not due to their size`() async throws {
         let bench = Bench(limits: BatchLimits(count: 2))
         let clock = bench.clock
-        let isFirst = Mutex(true)
+        let attempts = Atomic(0)
         bench.vendor.answers { events in
-            if isFirst.withLock({ exchange(&$0, with: false) }) {
+            if attempts.add(1, ordering: .relaxed).newValue <= 2 {
                 return .failure(ConnectorError(.timedOut, "too slow", isRetryable: true))
             }
             clock.advance(by: .seconds(20))
@@ -155,9 +213,9 @@ import Testing
         }
         _ = try await bench.outbox.append(bench.events(1...12), to: ["a"])
         try await bench.outbox.start(isStored: true)
-        await bench.nextAttempt()
+        for _ in 1...2 { await bench.nextAttempt() }
         await bench.drained()
-        #expect(bench.vendor.batches.map(\.count) == [2] + Array(repeating: 1, count: 8) + [2, 2])
+        #expect(bench.vendor.batches.map(\.count) == [2, 2] + Array(repeating: 1, count: 8) + [2, 2])
         await bench.outbox.close()
     }
 

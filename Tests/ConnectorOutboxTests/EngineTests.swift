@@ -215,16 +215,15 @@ import Testing
     func `events that keep their place come next, after those that are retried at once`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a"])
-        let failure = DeliveryFailure(.timedOut, "not sent")
-        try await engine.settle(
-            try await batch(engine),
-            [.delivered, .waiting, .waiting],
-            Attempt(at: now, failures: [nil, failure, failure])
-        )
+        func first(of batch: OutboxBatch) -> OutboxBatch {
+            OutboxBatch(target: batch.target, entries: Array(batch.entries.prefix(1)))
+        }
+        try await engine.settle(first(of: try await batch(engine)), [.delivered], Attempt(at: now, failures: [nil]))
         let rest = try await batch(engine)
         #expect(rest.entries.map(\.event.id) == ["event-2", "event-3"])
         #expect(rest.entries.map(\.attempts) == [0, 0])
-        try await engine.settle(rest, [.retry(at: now), .waiting], Attempt(at: now, failures: [failure, failure]))
+        let failure = DeliveryFailure(.timedOut, "not sent")
+        try await engine.settle(first(of: rest), [.retry(at: now)], Attempt(at: now, failures: [failure]))
         var next = try await batch(engine)
         // Servers take a moment to hand it out again.
         while next.entries.first?.attempts == 0 { next = try await batch(engine) }

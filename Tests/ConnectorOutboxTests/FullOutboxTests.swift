@@ -99,6 +99,15 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `a flush fails if the outbox closes while events wait`() async throws {
+        let bench = try await full()
+        let flush = Task { try await bench.outbox.flush(["a"], within: nil, isStored: true) }
+        while waiters(bench) == 0 { await Task.yield() }
+        await bench.outbox.close()
+        let error = await #expect(throws: ConnectorError.self) { try await flush.value }
+        #expect(error?.code == .notOpen)
+    }
+
     @Test func `a process that does not deliver learns that another one has made room, and has delivered everything`()
         async throws
     {

@@ -66,6 +66,25 @@ import Testing
         _ = try DeliveryLock(folder.path)
     }
 
+    @Test func `a process that looks whether events are delivered keeps none from delivering them`() async throws {
+        let path = folder.path
+        _ = try DeliveryLock(path)
+        let look = Task {
+            while !Task.isCancelled {
+                for _ in 1...100 { _ = DeliveryLock.isHeld(path) }
+                await Task.yield()
+            }
+        }
+        defer { look.cancel() }
+        for _ in 1...500 {
+            _ = try DeliveryLock(path)
+            await Task.yield()
+        }
+        let lock = try DeliveryLock(path)
+        #expect(DeliveryLock.isHeld(path))
+        withExtendedLifetime(lock) {}
+    }
+
     @Test func `a damaged file is set aside, and a new one begun`() async throws {
         let path = "\(folder.path)/outbox.sqlite"
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT, 0o600)

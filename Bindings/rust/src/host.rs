@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use crate::http::{Request, Url};
-use crate::task::Tasks;
+use crate::task::{lock, Tasks};
 use crate::waiting::{finish, Pending};
 use crate::{sys, Error, Json, Status, Storage, UsedGate};
 use std::future::Future;
 use std::os::raw::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
 use std::time::Duration;
 
 /// The host as one instance sees it: what the manifest names under "services". Copies are the same host; do not keep one
@@ -58,7 +59,7 @@ impl Host {
 
     /// Waits, by a timer of `clock/1`. Dropping the future cancels the timer.
     pub async fn sleep(&self, delay: Duration) -> Result<(), Error> {
-        self.start_timer(delay)?.await;
+        self.start_timer(delay, None)?.await;
         Ok(())
     }
 
@@ -102,17 +103,27 @@ impl Host {
     /// }
     /// ```
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
-        // On a thread of the host, by a timer, and not inside the caller, which may hold a lock.
-        let start = self.start_timer(Duration::ZERO)?;
         let tasks = unsafe {
             Arc::increment_strong_count(self.tasks);
             Arc::from_raw(self.tasks)
         };
-        let has_begun = tasks.begin(*self, async move {
-            start.await;
+        // The task must exist before the timer, whose thread may run it before this one goes on. This thread never does: it may
+        // hold a lock that the future takes. The future has the timer, which ends with it.
+        let timer = Arc::new(Mutex::new(None));
+        let start = timer.clone();
+        let task = tasks.begin(*self, async move {
+            drop(start);
             future.await;
         });
-        has_begun.then_some(()).ok_or_else(Self::closing)
+        let task = task.ok_or_else(Self::closing)?;
+        match self.start_timer(Duration::ZERO, Some(task.clone().into())) {
+            Ok(started) => *lock(&timer) = Some(started),
+            Err(error) => {
+                task.cancel();
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Sends an event to the application, such as `settings-changed`, over `events/1`; null is an event without a value.
@@ -162,10 +173,11 @@ impl Host {
         Error::new(Status::NOT_OPEN, "the gate is closing")
     }
 
-    fn start_timer(&self, delay: Duration) -> Result<Pending<()>, Error> {
+    /// Starts a timer that also wakes a task, if there is one.
+    fn start_timer(&self, delay: Duration, waker: Option<Waker>) -> Result<Pending<()>, Error> {
         let clock = self.required::<sys::Clock>("clock/1")?;
         let delay = delay.as_nanos().try_into().unwrap_or(u64::MAX);
-        Pending::start(*self, cancel_timer, |user| {
+        Pending::start_waking(waker, *self, cancel_timer, |user| {
             let mut timer = 0;
             match Status(unsafe { (clock.start_timer)(clock.context, delay, fire, user, &mut timer) }) {
                 Status(0) => Ok(timer),

@@ -101,24 +101,24 @@ impl Tasks {
         self.add(host, Purpose::Call(call.operation), call.deadline_ns, Box::pin(future)).run();
     }
 
-    /// Runs a future beside the calls until it waits.
+    /// Adds a future that runs beside the calls, from its first wake on.
     ///
-    /// Returns false, and drops the future, once no more may begin.
-    pub(crate) fn begin(self: &Arc<Self>, host: Host, future: impl Future<Output = ()> + Send + 'static) -> bool {
+    /// Returns nothing, and drops the future, once no more may begin.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        host: Host,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<Arc<Task>> {
         let future = Box::pin(async move {
             future.await;
             Ok(None)
         });
-        let task = {
-            let mut work = lock(&self.work);
-            if work.is_over {
-                return false;
-            }
-            work.count += 1;
-            self.add(host, Purpose::Work(work.count), sys::NO_DEADLINE, future)
-        };
-        task.run();
-        true
+        let mut work = lock(&self.work);
+        if work.is_over {
+            return None;
+        }
+        work.count += 1;
+        Some(self.add(host, Purpose::Work(work.count), sys::NO_DEADLINE, future))
     }
 
     /// Adds a task, which does not run yet.
@@ -169,7 +169,8 @@ impl Tasks {
     }
 }
 
-struct Task {
+/// A call, or work beside the calls.
+pub(crate) struct Task {
     tasks: Arc<Tasks>,
     host: Host,
     purpose: Purpose,
@@ -244,7 +245,8 @@ impl Task {
         }
     }
 
-    fn cancel(&self) {
+    /// Drops the future, or lets the thread that runs it do so.
+    pub(crate) fn cancel(&self) {
         let future = {
             let mut state = lock(&self.state);
             state.is_cancelled = true;
@@ -411,16 +413,16 @@ mod tests {
         let gate = Arc::default();
         let (waiting, (sender, receiver)) = (Gate(Arc::clone(&gate)), mpsc::channel());
         let (again, dropped) = (Arc::clone(&tasks), Dropped(sender.clone(), 2, false));
-        let begun = tasks.begin(host, async move {
+        let work = tasks.begin(host, async move {
             assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
             waiting.await;
             assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
             sender.send(1).unwrap();
-            assert!(again.begin(host, async { panic!("for a test") }));
+            again.begin(host, async { panic!("for a test") }).unwrap().run();
             let _dropped = dropped;
             std::future::pending().await
         });
-        assert!(begun);
+        work.unwrap().run();
         // A call whose number is that of the work.
         let gone = Gate(Arc::default());
         tasks.spawn(host, &call(1), async move {
@@ -433,7 +435,7 @@ mod tests {
         tasks.spawn(host, &call(2), std::future::pending());
         tasks.end_work();
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2]);
-        assert!(!tasks.begin(host, async { panic!("for a test") }));
+        assert!(tasks.begin(host, async { panic!("for a test") }).is_none());
         assert_eq!(lock(&tasks.pending).keys().collect::<Vec<_>>(), [&Purpose::Call(2)]);
         tasks.end();
         assert!(lock(completed).is_empty() && lock(&tasks.pending).is_empty());
@@ -448,12 +450,13 @@ mod tests {
         let (other, dropped) = (Arc::clone(&tasks), Dropped(order.clone(), 1, false));
         let thread = std::thread::spawn(move || {
             let again = Arc::clone(&other);
-            other.begin(host, async move {
+            let work = other.begin(host, async move {
                 let _dropped = dropped;
                 entered.send(()).unwrap();
                 released.recv().unwrap();
-                assert!(!again.begin(host, std::future::pending()));
+                assert!(again.begin(host, std::future::pending()).is_none());
             });
+            work.unwrap().run();
         });
         enter.recv().unwrap();
         let ender = ending(&tasks, host, move || order.send(2).unwrap());

@@ -35,7 +35,17 @@ impl<Value> Pending<Value> {
         cancel: Cancel,
         start: impl FnOnce(*mut c_void) -> Result<u64, Error>,
     ) -> Result<Self, Error> {
-        let waiting = Arc::new(Mutex::new(Waiting { value: None, waker: None }));
+        Self::start_waking(None, host, cancel, start)
+    }
+
+    /// Starts work as [`Pending::start`] does; its callback wakes a task even if nothing awaits it yet.
+    pub(crate) fn start_waking(
+        waker: Option<Waker>,
+        host: Host,
+        cancel: Cancel,
+        start: impl FnOnce(*mut c_void) -> Result<u64, Error>,
+    ) -> Result<Self, Error> {
+        let waiting = Arc::new(Mutex::new(Waiting { value: None, waker }));
         let user = Arc::into_raw(waiting.clone());
         match start(user.cast_mut().cast()) {
             Ok(identifier) => Ok(Pending { waiting, host, identifier, cancel }),

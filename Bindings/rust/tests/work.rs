@@ -6,6 +6,7 @@
 use connector::{sys, Error, Evidence, Host, Json, Plugin, Status};
 use std::os::raw::c_void;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 /// Counts while its gate is open.
@@ -78,19 +79,24 @@ extern "C" {
 /// A timer that has not fired: its number, its delay, and what it calls.
 type Timer = (u64, u64, unsafe extern "C" fn(*mut c_void), usize);
 
-/// A host that lends log/1 and, unless it has none, clock/1, whose timers fire when a test says so.
+/// A host that lends log/1 and, unless it has none, clock/1, whose timers fire when a test says so, or at once.
 #[derive(Default)]
 struct Lender {
     has_no_clock: bool,
+    /// Whether a timer has fired, on another thread, before `start_timer` returns.
+    fires_at_once: bool,
     started: Mutex<u64>,
     timers: Mutex<Vec<Timer>>,
     /// What was logged, and what calls were completed with.
     told: Mutex<Vec<String>>,
+    /// The threads that told it.
+    tellers: Mutex<Vec<ThreadId>>,
 }
 
 impl Lender {
     fn tell(&self, text: String) {
         self.told.lock().unwrap().push(text);
+        self.tellers.lock().unwrap().push(std::thread::current().id());
     }
 
     /// Fires the only timer, on another thread; returns its delay in seconds.
@@ -144,10 +150,18 @@ unsafe extern "C" fn start_timer(
     context: *mut c_void, delay: u64, fire: unsafe extern "C" fn(*mut c_void), user: *mut c_void, timer: *mut u64,
 ) -> i32 {
     let lender = unsafe { lender(context) };
-    let mut started = lender.started.lock().unwrap();
-    *started += 1;
-    unsafe { *timer = *started };
-    lender.timers.lock().unwrap().push((*started, delay, fire, user as usize));
+    let number = {
+        let mut started = lender.started.lock().unwrap();
+        *started += 1;
+        *started
+    };
+    unsafe { *timer = number };
+    let user = user as usize;
+    if lender.fires_at_once {
+        std::thread::spawn(move || unsafe { fire(user as *mut c_void) }).join().unwrap();
+    } else {
+        lender.timers.lock().unwrap().push((number, delay, fire, user));
+    }
     0
 }
 unsafe extern "C" fn cancel_timer(context: *mut c_void, timer: u64) -> i32 {
@@ -225,6 +239,19 @@ fn a_panic_ends_the_work_and_is_logged() {
         assert_eq!((lender.fire(), lender.fire(), lender.fire()), (0, 60, 60));
         assert_eq!(lender.take(), ["ended", "the plugin panicked: three is too many"]);
         assert!(lender.is_idle());
+    });
+}
+
+#[test]
+fn work_never_runs_on_the_thread_that_began_it_even_if_the_timer_fires_before_that_goes_on() {
+    let lender = Lender { fires_at_once: true, ..Lender::default() };
+    with_instance(&lender, "{}", |_, plugin, instance| unsafe {
+        assert_eq!((plugin.open)(instance, &call(1), std::ptr::null_mut()), 0);
+        let opened = r#"1: 0 [{"kind":"configured","detail":"counted 3"}]"#;
+        assert_eq!(lender.take(), ["ended", "the plugin panicked: three is too many", opened]);
+        let this_thread = std::thread::current().id();
+        let is_this_thread: Vec<bool> = lender.tellers.lock().unwrap().iter().map(|id| *id == this_thread).collect();
+        assert_eq!(is_this_thread, [false, false, true]);
     });
 }
 

@@ -79,7 +79,7 @@ CONNECTOR_EXPORT int32_t rates_rate(void *instance, const connector_call *call_b
         return connector_fail(error, CONNECTOR_INVALID, "a currency has three capital letters, such as EUR");
     }
     memcpy(exchange.note, currency_borrowed, 3);
-    connector_text_put(&url, self->endpoint);
+    connector_text_base(&url, self->endpoint);
     connector_text_put(&url, "/latest.json?symbols=");
     connector_text_encode(&url, currency_borrowed, 3);
     /* The host puts the value in as it sends the request. */
@@ -92,7 +92,7 @@ static int32_t open_gate(void *instance, const connector_call *call_borrowed, co
     const rates *self = instance;
     const connector_exchange exchange = {NULL, 0, usage_answered, ""};
     connector_text url = {NULL, 0, 0, 0};
-    connector_text_put(&url, self->endpoint);
+    connector_text_base(&url, self->endpoint);
     connector_text_put(&url, "/usage.json?app_id={{secret:appId}}");
     return connector_get(&self->gate, call_borrowed, &url, exchange, error);
 }

@@ -47,8 +47,8 @@ public:
 
     /* Asks what is left of the account's quota, which proves the key and costs nothing. */
     void open(Call call) {
-        connector::Text url(endpoint);
-        url.put("/usage.json?app_id={{secret:appId}}");
+        connector::Text url;
+        url.base(endpoint).put("/usage.json?app_id={{secret:appId}}");
         host.get(std::move(call), std::move(url), [](Call call, Response response) {
             /* A status alone proves nothing: a captive portal says 200, too. */
             const auto rest = response.json()["data"]["usage"]["requests_remaining"].integer();
@@ -64,9 +64,9 @@ public:
         if (currency.size() != 3 || !std::all_of(currency.begin(), currency.end(), is_capital)) {
             return call.fail({CONNECTOR_INVALID, "a currency has three capital letters, such as EUR"});
         }
-        connector::Text url(endpoint);
+        connector::Text url;
         /* The host puts the secret in as it sends the request. */
-        url.put("/latest.json?symbols=").encode(currency).put("&app_id={{secret:appId}}");
+        url.base(endpoint).put("/latest.json?symbols=").encode(currency).put("&app_id={{secret:appId}}");
         host.get(std::move(call), std::move(url), [currency = std::string(currency)](Call call, Response response) {
             const auto table = response.json()["rates"];
             const auto rate = table[currency];

@@ -45,6 +45,9 @@ struct PushedCounters {
         totals[labels] = min(totals[labels] ?? 0, .max - 1) + 1
     }
 
+    /// Raises every total to at least another one.
+    mutating func raise(to others: Self) { totals.merge(others.totals, uniquingKeysWith: max) }
+
     /// The labels of the counter of an event.
     static func labels(of event: AnalyticsEvent) -> String {
         labels(event: event.event ?? event.name ?? "", type: event.type.rawValue)

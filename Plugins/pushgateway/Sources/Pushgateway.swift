@@ -7,14 +7,15 @@ internal import Synchronization
 
 /// Counts events at a Prometheus Pushgateway (github.com/prometheus/pushgateway).
 ///
-/// A push carries totals, not increments, so a push whose answer was lost is repeated without counting twice. Pushes must not
-/// overtake each other: the manifest asks for one operation at a time.
+/// A push carries totals, not increments, so one whose answer was lost is repeated without counting twice. No total falls, since Prometheus
+/// would count it anew. Pushes must not overtake each other: the manifest asks for one operation at a time.
 final class Pushgateway: AnalyticsPlugin {
     private let host: Host
     private let requests: PushgatewayRequests
     private let credentials: OptionalCredentials
-    /// The totals at the gateway; nil until the first delivery has read them.
-    private let counters = Mutex<PushedCounters?>(nil)
+    /// The totals of what was delivered, and the greatest that were pushed: the gateway may have them without an answer. Nil until the
+    /// first delivery has read them.
+    private let totals = Mutex<(delivered: PushedCounters, pushed: PushedCounters)?>(nil)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -38,26 +39,32 @@ final class Pushgateway: AnalyticsPlugin {
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
-        var pushed = try await known()
+        var totals = try await known()
         return try await PushgatewayRequests.limits.deliver(events) { event in
             Array(PushedCounters.labels(of: event).utf8)
         } send: { batch in
-            var next = pushed
+            var next = totals.delivered
             for (event, _) in batch { try next.count(event) }
-            _ = try await read(PushgatewayRequests.pushed, requests.push(next))
-            pushed = next
-            counters.withLock { $0 = next }
+            totals.pushed.raise(to: next)
+            defer { self.totals.withLock { $0 = totals } }
+            do throws(PluginError) {
+                _ = try await read(PushgatewayRequests.pushed, requests.push(totals.pushed))
+                totals.delivered = next
+            } catch {
+                // What the gateway refuses it does not have, and would refuse again.
+                if [.invalid, .tooLarge].contains(error.status) { totals.pushed = totals.delivered }
+                throw error
+            }
         }
     }
 
     /// The totals to continue from: those of this instance or, at first, the gateway's. The gateway is asked only once: after a push whose
     /// answer was lost, its totals may already contain that push.
-    private func known() async throws(PluginError) -> PushedCounters {
-        if let known = counters.withLock({ $0 }) { return known }
+    private func known() async throws(PluginError) -> (delivered: PushedCounters, pushed: PushedCounters) {
+        if let known = totals.withLock({ $0 }) { return known }
         let metrics = try await read(PushgatewayRequests.metrics, requests.metrics)
         let found = PushedCounters(in: metrics, group: requests.group)
-        counters.withLock { $0 = found }
-        return found
+        return (found, found)
     }
 
     private func read(_ expected: VendorAnswer, _ request: HTTPRequest) async throws(PluginError) -> JSONValue {

@@ -70,6 +70,9 @@ public struct ConnectorError: Error, Sendable {
         set { fields.outcomes = newValue }
     }
 
+    /// Whether the call took too long, or a composite's call of one of its leaves.
+    package var hasTimedOut: Bool { code == .timedOut || outcomes.contains { $0.error?.code == .timedOut } }
+
     /// Whether the call reached no instance, so that calling another instance cannot make the call twice.
     package var wasNotTaken: Bool {
         get { fields.wasNotTaken }

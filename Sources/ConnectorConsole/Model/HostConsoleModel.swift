@@ -32,7 +32,8 @@ public final class HostConsoleModel: ConsoleModel {
     private let host: ConnectorHost
     private let commands: CommandLines
     private let clock: any HostClock
-    private let findPlugins: @Sendable () -> [PluginSummary]
+    private let plugins: SharedJob<[PluginSummary]>
+    private let leaves: SharedJob<[ConfiguredLeaf]>
     private let state = Mutex(State())
     private let plans: ShownPlans
     private let change: AsyncStream<Void>.Continuation
@@ -52,7 +53,7 @@ public final class HostConsoleModel: ConsoleModel {
     /// - Parameters:
     ///   - commands: Builds the equivalent command lines.
     ///   - clock: The host's clock, for timestamps.
-    ///   - plugins: Finds every plugin; called once for each configuration, on a thread that it may block.
+    ///   - plugins: Finds every plugin; called when a configuration's plugins are first shown, on a thread that it may block.
     package init(
         _ host: ConnectorHost,
         commands: CommandLines = CommandLines(),
@@ -62,7 +63,8 @@ public final class HostConsoleModel: ConsoleModel {
         self.host = host
         self.commands = commands
         self.clock = clock
-        findPlugins = plugins
+        self.plugins = SharedJob(on: host.workers, plugins)
+        leaves = SharedJob(on: host.workers) { host.resolved.configuredLeaves() }
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         (self.changes, self.change) = (changes, change)
         plans = ShownPlans(host, clock: clock) { change.yield() }
@@ -155,10 +157,9 @@ public final class HostConsoleModel: ConsoleModel {
                 }
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root:
-                snapshot.plugins = await found(\.plugins, of: revision, findPlugins)
+                snapshot.plugins = await found(\.plugins, of: revision, plugins)
                 snapshot.images = host.heldImages
-            case Route.configuration.root:
-                snapshot.leaves = await found(\.leaves, of: revision) { [host] in host.resolved.configuredLeaves() }
+            case Route.configuration.root: snapshot.leaves = await found(\.leaves, of: revision, leaves)
             case Route.plan.root:
                 snapshot.plan = plans.plan(of: revision)
                 snapshot.earlierPlans = plans.earlier
@@ -221,10 +222,10 @@ public final class HostConsoleModel: ConsoleModel {
     private func found<Value: Sendable>(
         _ member: any WritableKeyPath<State, Value?> & Sendable,
         of revision: Int,
-        _ search: @escaping @Sendable () -> Value
+        _ search: SharedJob<Value>
     ) async -> Value {
         if let found = state.withLock({ $0[keyPath: member] }) { return found }
-        let found = await Task.detached { search() }.value
+        let found = await search.result()
         state.withLock { if $0.revision == revision { $0[keyPath: member] = found } }
         return found
     }

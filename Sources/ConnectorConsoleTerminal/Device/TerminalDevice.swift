@@ -5,6 +5,7 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 // Dispatch documents that its sources may be used from any thread, but does not declare them Sendable.
 @unsafe @preconcurrency internal import Dispatch
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -35,6 +36,8 @@ final class TerminalDevice: Sendable {
     /// Closing it ends the thread that reads keys.
     private let wake: Int32
     private let writing = DispatchQueue(label: "connector-screen")
+    /// Whether a task that wrote was cancelled: nobody waits any more for a terminal that accepts nothing.
+    private let isCancelled = Atomic(false)
     private let sources: [any DispatchSourceSignal]
 
     /// Switches a terminal to full-screen mode.
@@ -49,7 +52,8 @@ final class TerminalDevice: Sendable {
         messages: Int32,
         _ onEvent: @escaping @Sendable (Event) -> Void
     ) throws(ConnectorError) {
-        terminal = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
+        // Not to block is a property of this opening; descriptors that other programs have of the terminal keep theirs.
+        terminal = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { throw Self.noTerminal(SystemError()) }
         // The thread that reads keys closes its descriptors when it ends, so it shares none with the screen.
         let keys = fcntl(terminal, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
@@ -111,11 +115,18 @@ final class TerminalDevice: Sendable {
 
     /// Sends bytes to the terminal on a queue of its own, which a slow terminal may block.
     ///
-    /// - Returns: False if the terminal is closed.
+    /// - Returns: False if the terminal is closed, or accepts nothing and the task is cancelled.
     func write(_ bytes: [UInt8]) async -> Bool {
         guard !bytes.isEmpty else { return true }
-        return await withCheckedContinuation { continuation in
-            writing.async { [terminal] in continuation.resume(returning: DeviceBytes.write(bytes, to: terminal)) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                writing.async { [self] in
+                    let isWritten = DeviceBytes.write(bytes, to: terminal) { isCancelled.load(ordering: .relaxed) }
+                    continuation.resume(returning: isWritten)
+                }
+            }
+        } onCancel: {
+            isCancelled.store(true, ordering: .relaxed)
         }
     }
 

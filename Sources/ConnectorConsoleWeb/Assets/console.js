@@ -182,7 +182,7 @@
   // MARK: Actions
 
   const dialog = document.createElement("dialog");
-  const confirm = (question, verb) => new Promise((resolve) => {
+  const ask = (question, verb) => new Promise((resolve) => {
     dialog.replaceChildren();
     const text = document.createElement("p");
     text.id = "question";
@@ -205,13 +205,21 @@
     dialog.showModal();
     no.focus();
   });
+  // There is one dialog, so a question waits until those before it are answered.
+  let asked = Promise.resolve();
+  const confirm = (question, verb) => {
+    const answer = asked.then(() => ask(question, verb));
+    asked = answer.catch(() => {});
+    return answer;
+  };
 
   // Marks the invalid fields of a form and moves the focus to the first one.
   const markFaults = (form, faults) => {
     for (const field of form.elements) {
       const box = field.id && form.querySelector(`[data-fault="${CSS.escape(field.id)}"]`);
       if (!box) continue;
-      const fault = faults[field.name.slice(2)];
+      const name = field.name.slice(2);
+      const fault = Object.hasOwn(faults, name) ? faults[name] : undefined;
       box.textContent = fault ?? "";
       if (fault) field.setAttribute("aria-invalid", "true");
       else field.removeAttribute("aria-invalid");

@@ -7,16 +7,16 @@ internal import ConnectorBase
 enum Escaping {
     /// Escapes a text for the content of an element or the value of a quoted attribute.
     ///
-    /// Control characters, which HTML does not allow, and characters that change the text direction appear as `\u{…}`.
+    /// Control characters, which HTML does not allow, and others that steer a display appear as `\u{…}`.
     static func text(_ text: String) -> String {
         escape(text) { "\\u{\(hexadecimal($0))}" }
     }
 
     /// Escapes a text that a form submits again: the value of a `value` attribute, or the content of a `textarea`.
     ///
-    /// Carriage returns and characters that change the text direction become character references, which a hidden field submits
-    /// unchanged. A field of one line drops line ends, and a `textarea` turns each into a carriage return and a line feed (HTML,
-    /// 4.10.5.1 and 4.10.11).
+    /// Carriage returns and characters that steer a display become character references, which a hidden field submits unchanged.
+    /// A field of one line drops line ends, and a `textarea` turns each into a carriage return and a line feed (HTML, 4.10.5.1 and
+    /// 4.10.11).
     static func value(_ text: String) -> String {
         escape(text) { character in
             // Other control characters are not allowed in a document, not even as references.
@@ -60,10 +60,8 @@ enum Escaping {
     }
 
     private static func isHidden(_ character: Unicode.Scalar) -> Bool {
-        switch character.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: true
-        default: false
-        }
+        // Nobody would see U+FEFF, which has no width.
+        character.steersDisplay || character == "\u{FEFF}"
     }
 
     /// The name of a style as a class name: letters, digits and dashes are kept, other bytes are encoded.

@@ -22,8 +22,8 @@ struct WebResponse: Sendable {
     enum Body: Sendable {
         /// A complete body.
         case bytes([UInt8], type: String)
-        /// A stream of parts, preceded by some bytes.
-        case parts(AsyncStream<[UInt8]>, after: [UInt8], type: String)
+        /// A stream of parts, which the function starts to produce, preceded by some bytes.
+        case parts(@Sendable () -> AsyncStream<[UInt8]>, after: [UInt8], type: String)
         /// The server-sent events of a page.
         case events(PageAddress, version: String, Right)
     }

@@ -159,7 +159,7 @@ final class WebServer: Sendable {
             made.fields.append("Content-Type", type)
             made.body = stream(for: response.credential) { writer in
                 try await writer.write(first)
-                for await part in parts { try await writer.write(part) }
+                for await part in parts() { try await writer.write(part) }
             }
         case .events(let address, let version, let right):
             made.fields.append("Content-Type", "text/event-stream")

@@ -92,8 +92,7 @@ extension ControlAPI {
         ) { input throws(ConnectorError) in
             let call = try RequestedCall(input, of: host)
             guard let format = input.format else { return ControlResponse(try await call.answer()) }
-            return ControlResponse(
-                format,
+            return ControlResponse(format) {
                 ControlStream.parts(format, dropping: .oldest) { send in
                     do throws(ConnectorError) {
                         let answer = try await call.answer { _ = send("progress", ["version": 1, "progress": $0]) }
@@ -102,7 +101,7 @@ extension ControlAPI {
                         _ = send("error", error.document)
                     }
                 }
-            )
+            }
         }
     }
 }

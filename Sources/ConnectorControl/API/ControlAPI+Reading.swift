@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorPlatform
 internal import ConnectorServices
 
 /// The endpoints that only read.
@@ -46,8 +47,14 @@ extension ControlAPI {
     }
 
     /// The endpoints that return the documents of commands, and the stream of events.
-    static func documents(of host: ConnectorHost) -> [ControlEndpoint] {
-        [
+    ///
+    /// - Parameter plugins: Searches the plugin directories, and may block.
+    static func documents(
+        of host: ConnectorHost,
+        plugins: @escaping @Sendable () -> PluginListing
+    ) -> [ControlEndpoint] {
+        let search = SharedJob(on: host.workers, plugins)
+        return [
             ControlEndpoint(
                 operation: "host",
                 path: "/api/v1/host",
@@ -73,13 +80,9 @@ extension ControlAPI {
                     "The files in the plugin directories, and the images in memory: the document of `connector-host plugins --json`.",
                 answers: [answer("The plugins.", ControlSchemas.plugins)]
             ) { _ in
-                let catalog = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
-                // Reading the files blocks, so it runs in a task of its own.
-                return await Task.detached {
-                    var listing = PluginListing(catalog.everything)
-                    listing.images = host.heldImages
-                    return ControlResponse(listing.json)
-                }.value
+                var listing = await search.result()
+                listing.images = host.heldImages
+                return ControlResponse(listing.json)
             },
             ControlEndpoint(
                 operation: "images",
@@ -115,21 +118,22 @@ extension ControlAPI {
             if let path { _ = try host.gate(path) }
             let events = host.events(of: path)
             let (format, count) = (input.format ?? .events, input.integer("count"))
-            let parts = ControlStream.parts(format, dropping: .newest) { send in
-                var (sent, dropped) = (0, 0)
-                for await event in events {
-                    var event = event
-                    event.missed += dropped
-                    guard send("event", event.json) else {
-                        dropped = event.missed + 1
-                        continue
+            return ControlResponse(format) {
+                ControlStream.parts(format, dropping: .newest) { send in
+                    var (sent, dropped) = (0, 0)
+                    for await event in events {
+                        var event = event
+                        event.missed += dropped
+                        guard send("event", event.json) else {
+                            dropped = event.missed + 1
+                            continue
+                        }
+                        dropped = 0
+                        sent += 1
+                        if sent == count { return }
                     }
-                    dropped = 0
-                    sent += 1
-                    if sent == count { return }
                 }
             }
-            return ControlResponse(format, parts)
         }
     }
 

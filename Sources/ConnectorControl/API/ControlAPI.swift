@@ -23,10 +23,21 @@ package struct ControlAPI: Sendable {
 
     /// Creates the API of a host. Every request reads the current state of the host.
     ///
-    /// - Parameter isLocal: Whether all clients are users of this machine who could start the host themselves. Only they may name
-    ///   a file whose code the host then runs.
-    package init(_ host: ConnectorHost, isLocal: Bool = false) {
-        var endpoints = Self.health(of: host) + Self.documents(of: host) + Self.acts(on: host)
+    /// - Parameters:
+    ///   - isLocal: Whether all clients are users of this machine who could start the host themselves. Only they may name a file
+    ///     whose code the host then runs.
+    ///   - plugins: Searches the plugin directories, and may block; by default those of the host's configuration.
+    package init(
+        _ host: ConnectorHost,
+        isLocal: Bool = false,
+        plugins: (@Sendable () -> PluginListing)? = nil
+    ) {
+        let search: @Sendable () -> PluginListing =
+            plugins ?? {
+                let lookup = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
+                return PluginListing(lookup.everything)
+            }
+        var endpoints = Self.health(of: host) + Self.documents(of: host, plugins: search) + Self.acts(on: host)
         endpoints += Self.outbox(of: host) + Self.reloading(host) + (isLocal ? Self.swapping(host) : [])
         // The description is one of the endpoints that it describes.
         let described = endpoints + [Self.description { .null }]

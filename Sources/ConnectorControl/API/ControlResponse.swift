@@ -11,8 +11,10 @@ package struct ControlResponse: Sendable {
     package var contentType: String
     /// The body; if there is a ``stream``, its beginning.
     package var body: [UInt8]
-    /// The parts that follow ``body``, for a single reader; nil for none. Ending the iteration cancels the producer.
-    package var stream: AsyncStream<[UInt8]>?
+    /// Starts to produce the parts that follow ``body``, for a single reader; nil for none. Ending the iteration cancels the producer.
+    ///
+    /// A response that the server refuses to stream is dropped without a call of it, and therefore has no effect.
+    package var stream: (@Sendable () -> AsyncStream<[UInt8]>)?
     /// The methods that the path supports, in the response to OPTIONS or to an unsupported method; otherwise nil.
     package var allow: String?
 
@@ -43,7 +45,9 @@ package struct ControlResponse: Sendable {
     }
 
     /// Creates a response with a stream of documents.
-    init(_ format: ControlStream.Format, _ stream: AsyncStream<[UInt8]>) {
+    ///
+    /// - Parameter stream: Starts the producer; called at most once, when the server is ready to send.
+    init(_ format: ControlStream.Format, _ stream: @escaping @Sendable () -> AsyncStream<[UInt8]>) {
         status = 200
         contentType = format.contentType
         body = []

@@ -24,8 +24,8 @@ package struct ControlClient: Sendable {
     ///
     /// - Parameter timeout: The timeout of the request; nil for none.
     /// - Returns: The document; nil if no host listens.
-    /// - Throws: `unavailable` if the host does not respond; the error that the host returned; a parsing error if the response is
-    ///   not JSON; what ``ControlSocket/connect(_:in:)`` throws.
+    /// - Throws: `unavailable` if the host does not respond, or is too busy to; the error that the host returned; a parsing error if
+    ///   the response is not JSON; what ``ControlSocket/connect(_:in:)`` throws.
     package func get(_ path: String, within timeout: Duration? = timeout) async throws(ConnectorError) -> JSONValue? {
         try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: timeout)
     }
@@ -128,9 +128,30 @@ package struct ControlClient: Sendable {
                 isRetryable: true
             )
         }
-        guard status != 200, !takesRefusals else { return answer }
-        throw (try? JSONValue(parsing: answer))?["errors"]?[0].flatMap(ConnectorError.init(json:))
-            ?? ConnectorError(.failed, "the host responded with status \(status) to \(request.target)")
+        guard status != 200 else { return answer }
+        let document = try? JSONValue(parsing: answer)
+        if takesRefusals, document != nil { return answer }
+        throw document?["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? Self.refusal(of: request, status, answer)
+    }
+
+    /// The error for a response without a document: the server refused the request before the host's API saw it.
+    private static func refusal(of request: ServerRequest, _ status: Int, _ answer: [UInt8]) -> ConnectorError {
+        let reason = String(decoding: answer.prefix(200).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let cause = reason.isEmpty ? nil : reason
+        guard status == 429 || status == 503 else {
+            return ConnectorError(
+                .failed,
+                "the host responded with status \(status) to \(request.target)",
+                cause: cause
+            )
+        }
+        return ConnectorError(
+            .unavailable,
+            "the host is too busy to respond to \(request.target)",
+            fix: "try again in a moment",
+            cause: cause,
+            isRetryable: true
+        )
     }
 
     /// Splits a stream into lines, each a JSON document.

@@ -13,8 +13,12 @@ package final class ControlServer: Sendable {
     private let server: HTTPServer
     private let socket: ControlSocket
 
-    /// The default limits.
-    package static let limits = ServerLimits()
+    /// The default limits. A reader that pauses, such as a suspended `watch`, keeps its stream and is told what it missed.
+    package static let limits: ServerLimits = {
+        var limits = ServerLimits()
+        limits.hasStreamTimeout = false
+        return limits
+    }()
 
     /// Creates a server on a bound socket, which does not serve yet.
     package init(_ api: ControlAPI, on socket: ControlSocket, limits: ServerLimits = limits) {
@@ -69,7 +73,7 @@ extension ServerResponse {
         let beginning = response.body
         body = .stream { writer in
             try await writer.write(beginning)
-            for await part in stream { try await writer.write(part) }
+            for await part in stream() { try await writer.write(part) }
         }
     }
 }

@@ -71,8 +71,7 @@ package final class ControlSocket: Sendable {
         else {
             let reason = SystemError()
             if descriptor >= 0 { close(descriptor) }
-            close(lock)
-            close(folder)
+            // Everything is initialized, so that `deinit` closes the others.
             throw Self.failure(name, directory, reason)
         }
     }
@@ -92,40 +91,42 @@ package final class ControlSocket: Sendable {
     /// Blocks for at most 10 seconds.
     ///
     /// - Returns: A connected socket, which the caller closes; nil if no host listens.
-    /// - Throws: `denied` if another user owns the directory or the socket, could replace them, or listens; `unavailable` if
-    ///   the host does not accept the connection in time.
+    /// - Throws: `denied` if this user has no access to the directory or the socket, or another user owns them, could replace them, or
+    ///   listens; `unavailable` if the host does not accept the connection in time, or the system refuses a connection.
     package static func connect(
         _ name: Name = .control,
         in directory: String
     ) throws(ConnectorError) -> Int32? {
         let folder = openDirectory(directory)
-        guard folder >= 0 else { return nil }
+        guard folder >= 0 else {
+            try checkAbsence(SystemError(), directory)
+            return nil
+        }
         defer { close(folder) }
         guard try isTrusted(name, folder, directory) else { return nil }
         let descriptor = open()
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { throw unavailable(directory, SystemError()) }
         // Connecting blocks while the backlog is full, which it may be if the host hangs.
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
-        #if canImport(Glibc)
-            let status = unsafe withAddress(name.rawValue, in: folder, directory) {
-                unsafe Glibc.connect(descriptor, $0, $1)
-            }
-        #else
-            let status = unsafe withAddress(name.rawValue, in: folder, directory) {
-                unsafe Darwin.connect(descriptor, $0, $1)
-            }
-        #endif
-        guard status == 0 else {
-            let isFull = errno == EAGAIN
+        var reason: SystemError?
+        repeat {
+            #if canImport(Glibc)
+                let status = unsafe withAddress(name.rawValue, in: folder, directory) {
+                    unsafe Glibc.connect(descriptor, $0, $1)
+                }
+            #else
+                let status = unsafe withAddress(name.rawValue, in: folder, directory) {
+                    unsafe Darwin.connect(descriptor, $0, $1)
+                }
+            #endif
+            reason = status == 0 ? nil : SystemError()
+        } while reason?.number == EINTR
+        if let reason {
             close(descriptor)
-            guard isFull else { return nil }
-            throw ConnectorError(
-                .unavailable,
-                "the host that listens in \(directory) accepts no connections",
-                isRetryable: true
-            )
+            try checkAbsence(reason, directory)
+            return nil
         }
         guard let user = PeerCredentials.user(of: descriptor), TrustedUsers.contains(user) else {
             close(descriptor)
@@ -146,7 +147,10 @@ package final class ControlSocket: Sendable {
         _ directory: String
     ) throws(ConnectorError) -> Bool {
         var socket = stat()
-        guard unsafe fstatat(folder, name.rawValue, &socket, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        guard unsafe fstatat(folder, name.rawValue, &socket, AT_SYMLINK_NOFOLLOW) == 0 else {
+            try checkAbsence(SystemError(), directory)
+            return false
+        }
         var status = stat()
         guard unsafe fstat(folder, &status) == 0 else { return false }
         guard TrustedUsers.contains(status.st_uid) else {
@@ -164,6 +168,37 @@ package final class ControlSocket: Sendable {
             .denied,
             "the host in \(directory) is not trusted: \(reason)",
             fix: "run the command as the user who runs the host, or choose a \"state\" that only this user can write in"
+        )
+    }
+
+    /// Returns if the system's error means that no host listens in a directory, and throws the error of any other.
+    private static func checkAbsence(_ reason: SystemError, _ directory: String) throws(ConnectorError) {
+        switch reason.number {
+        // No host listens under a path that is too long or leads in a circle, either.
+        case ENOENT, ENOTDIR, ECONNREFUSED, ENAMETOOLONG, ELOOP: return
+        case EACCES, EPERM:
+            throw ConnectorError(
+                .denied,
+                "this user has no access to \(directory), where a host may listen",
+                fix: "run the command as the user who runs the host; status --no-attach opens the gates itself",
+                cause: reason.description
+            )
+        case EAGAIN:
+            throw ConnectorError(
+                .unavailable,
+                "the host that listens in \(directory) accepts no connections",
+                isRetryable: true
+            )
+        default: throw unavailable(directory, reason)
+        }
+    }
+
+    private static func unavailable(_ directory: String, _ reason: SystemError) -> ConnectorError {
+        ConnectorError(
+            .unavailable,
+            "whether a host listens in \(directory) cannot be determined",
+            cause: reason.description,
+            isRetryable: true
         )
     }
 

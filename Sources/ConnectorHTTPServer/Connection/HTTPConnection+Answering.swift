@@ -120,9 +120,7 @@ extension HTTPConnection {
         output = ByteBuffer()
         let writer = BodyWriter { [connection = NIOLoopBound(self, eventLoop: context.eventLoop)] bytes in
             let eventLoop = connection.eventLoop
-            try await eventLoop.flatSubmit {
-                connection.value.stream(bytes) ?? eventLoop.makeFailedFuture(ChannelError.alreadyClosed)
-            }.get()
+            try await eventLoop.flatSubmit { connection.value.stream(bytes[...], on: eventLoop) }.get()
         }
         context.writeAndFlush(wrapOutboundOut(head), promise: nil)
         task = Task {
@@ -133,6 +131,7 @@ extension HTTPConnection {
                 promise.fail(error)
             }
         }
+        if isQuiescing { task?.cancel() }
         promise.futureResult.assumeIsolated().whenComplete { [self] result in
             guard phase == .streaming, let context = self.context else { return }
             task = nil
@@ -144,17 +143,22 @@ extension HTTPConnection {
         }
     }
 
-    /// Writes a part of a stream, for ``BodyWriter``.
+    /// Writes a part of a stream, for ``BodyWriter``: a slice at a time, so that a slow client has the timeout for each slice.
     ///
-    /// - Returns: Nil if the connection has ended.
-    private func stream(_ bytes: [UInt8]) -> EventLoopFuture<Void>? {
-        guard phase == .streaming, let context else { return nil }
+    /// - Returns: A future that fails if the connection has ended.
+    private func stream(_ bytes: ArraySlice<UInt8>, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        guard phase == .streaming, let context else { return eventLoop.makeFailedFuture(ChannelError.alreadyClosed) }
+        let slice = bytes.prefix(shared.limits.writeSize)
+        let rest = bytes.dropFirst(slice.count)
         var part = ByteBuffer()
-        if isChunked { part.writeString("\(String(bytes.count, radix: 16))\r\n") }
-        part.writeBytes(bytes)
+        if isChunked { part.writeString("\(String(slice.count, radix: 16))\r\n") }
+        part.writeBytes(slice)
         if isChunked { part.writeString("\r\n") }
-        startTimer(context)
+        if shared.limits.hasStreamTimeout { startTimer(context) }
         let written = context.writeAndFlush(wrapOutboundOut(part))
+        guard rest.isEmpty else {
+            return written.assumeIsolated().flatMap { [self] _ in stream(rest, on: eventLoop) }.nonisolated()
+        }
         written.assumeIsolated().whenComplete { [self] _ in if phase == .streaming { stopTimer() } }
         return written
     }

@@ -143,12 +143,15 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Closes the connection, after the current response if there is one, on a graceful stop or once the client has closed its side.
+    ///
+    /// A stream may go on forever, so a graceful stop ends it.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             isQuiescing = true
             if phase == .reading, parser.isBetweenRequests, input.readableBytes == 0, collection == nil {
                 return context.close(promise: nil)
             }
+            if phase == .streaming { task?.cancel() }
         }
         if event as? ChannelEvent == .inputClosed { closeInput(context) }
         context.fireUserInboundEventTriggered(event)

@@ -12,7 +12,10 @@ package struct BodyWriter: Sendable {
         self.send = send
     }
 
-    /// Sends a part and returns once the kernel has accepted it. A client that does not read it in time is disconnected.
+    /// Sends a part and returns once the kernel has accepted it.
+    ///
+    /// A client that does not read each ``ServerLimits/writeSize`` bytes of it in time is disconnected, unless the server has no
+    /// ``ServerLimits/hasStreamTimeout``.
     ///
     /// - Throws: An error if the connection has ended.
     package func write(_ bytes: [UInt8]) async throws {

@@ -83,7 +83,7 @@ package final class HTTPServer: Sendable {
         for connection in shared.table.close() { connection.close(promise: nil) }
     }
 
-    /// Stops listening and closes every connection after its current response.
+    /// Stops listening and closes every connection after its current response. Cancels streams, which may go on forever.
     package func finish() {
         stopListening()
         for connection in shared.table.close() {

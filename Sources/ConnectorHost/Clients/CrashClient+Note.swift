@@ -18,7 +18,8 @@ extension CrashClient {
     ///
     /// - Parameter file: The file passed to `CrashNote.install(file:)`.
     /// - Returns: Nil if there is no note.
-    /// - Throws: `storage` if the report could not be stored; the note is then kept for the next start.
+    /// - Throws: `storage` if the report could not be stored, `invalid` if ``defaults`` make it one that adapters would refuse, or
+    ///   another error that ``CrashClient`` lists. The note is then kept for the next start.
     @discardableResult
     public func reportLastCrash(
         in file: String,
@@ -47,7 +48,9 @@ extension CrashReport {
                         function: frame.function,
                         module: frame.file.isEmpty ? nil : frame.file,
                         file: colon.flatMap { end in frame.source.map { String($0[..<end]) } },
-                        line: colon.flatMap { end in frame.source.flatMap { Int($0[$0.index(after: end)...]) } },
+                        // A damaged line table may hold numbers that adapters would refuse.
+                        line: colon.flatMap { end in frame.source.flatMap { Int32($0[$0.index(after: end)...]) } }
+                            .map { Int($0) },
                         address: frame.offset,
                         isInApplication: frame.file.isEmpty
                     )

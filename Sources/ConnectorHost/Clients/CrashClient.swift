@@ -21,8 +21,8 @@ public import ConnectorOutbox
 /// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including
 /// queueing at the gate and the adapter's retries.
 ///
-/// A report without a `timestamp` gets the time of the call. To retry, create the `CrashReport` once and
-/// ``send(_:options:)`` it again: vendors recognise it by its `id`.
+/// A report without a `timestamp` gets the time of the call. To retry, create the `CrashReport` once, set its `timestamp`, and
+/// ``send(_:options:)`` it again: vendors recognise a report that is the same by its `id`.
 ///
 /// A client gives access to its own connector only. Use it from any thread.
 public struct CrashClient: CrashReporter {

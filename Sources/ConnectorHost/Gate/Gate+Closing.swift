@@ -7,12 +7,15 @@ internal import ConnectorPlatform
 internal import Synchronization
 
 extension Gate {
-    /// Ends the instance and stops healing. A second caller awaits the closing in progress.
+    /// Ends the instance and stops healing, and awaits the ends of earlier instances. A second caller awaits the closing
+    /// in progress.
     ///
     /// An attempt in progress is abandoned. ``Generation/end()`` says how long closing can take.
-    func close() async {
+    ///
+    /// - Parameter isRestart: Whether the gate is to open again afterwards: see ``restart(by:)``.
+    func close(isRestart: Bool = false) async {
         let (action, generations, pause, event) = storage.withLock { storage in
-            let action = storage.machine.close()
+            let action = storage.machine.close(isRestart: isRestart)
             guard action == .begin else { return (action, [Generation](), OneShot<Void>?.none, storage.closed) }
             rundown.shut()
             stopTimer(&storage)
@@ -20,11 +23,12 @@ extension Gate {
             storage.closed = event
             storage.outageStart = nil
             storage.counters = storage.current?.counters ?? storage.counters
+            storage.sandbox = storage.current.map(\.sandbox) ?? storage.sandbox
             for generation in [storage.successor, storage.prepared, storage.standby.opening] {
                 generation?.giveUp(.gateClosed(path))
             }
             let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
-            return (action, generations, storage.pause.take(), event)
+            return (action, generations + storage.draining, storage.pause.take(), event)
         }
         switch action {
         case .nothing: return

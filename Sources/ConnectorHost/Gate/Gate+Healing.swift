@@ -93,13 +93,13 @@ extension Gate {
         detach { await $0.heal() }
     }
 
-    /// Opens a failed gate, or proves an open one, without waiting for a timer.
+    /// Opens a failed gate, or proves an open one, without waiting for a timer. A closed one stays closed.
     ///
     /// An attempt already in progress may have asked the vendor before this request, so a gate that it opens is proved,
     /// too.
     func retry() async {
         if await heal() { return }
-        if await open() { return }
+        if await open(isAgain: true) { return }
         await probe(isScheduled: false)
     }
 
@@ -127,17 +127,19 @@ extension Gate {
             return false
         }
         let result = await successor.open(by: environment.deadline(after: plan.timeout))
-        let outdated = storage.withLock { storage -> Generation in
-            guard storage.successor === successor else { return successor }
+        let (outdated, other) = storage.withLock { storage -> (Generation, Int?) in
+            guard storage.successor === successor else { return (successor, nil) }
             storage.successor = nil
-            guard storage.machine.isProved, storage.planNumber == number, case .success(let evidence) = result,
+            guard storage.planNumber == number else { return (successor, storage.planToReplaceBy) }
+            guard storage.machine.isProved, case .success(let evidence) = result,
                 (try? successor.takeCalls()) != nil
-            else { return successor }
+            else { return (successor, nil) }
             let predecessor = storage.current
             storage.take(successor, evidence)
             _ = storage.machine.probeSucceeded()
-            return predecessor ?? successor
+            return (predecessor ?? successor, nil)
         }
+        if let other { replaceOutdated(of: other) }
         guard outdated !== successor else {
             environment.onChange()
             await successor.end()

@@ -12,13 +12,16 @@ extension Gate {
     ///
     /// A second caller awaits the attempts in progress. A gate that fails here heals automatically.
     ///
-    /// - Parameter deadline: In the clock's monotonic time; no wait lasts longer, and no attempt begins later.
+    /// - Parameters:
+    ///   - deadline: In the clock's monotonic time; no wait lasts longer, and no attempt begins later.
+    ///   - isAgain: Whether this carries on an earlier request: a gate that was closed since then stays closed.
     /// - Returns: Whether this call made the attempts.
     @discardableResult
-    func open(by deadline: UInt64 = .max) async -> Bool {
+    func open(by deadline: UInt64 = .max, isAgain: Bool = false) async -> Bool {
+        var isAgain = isAgain
         while true {
-            let (action, round, event) = storage.withLock { storage in
-                let action = storage.machine.open()
+            let (action, round, event) = storage.withLock { [isAgain] storage in
+                let action = storage.machine.open(isAgain: isAgain)
                 if action == .begin { prepare(&storage) }
                 let event = action == .awaitClosing ? storage.closed : storage.settled
                 return (action, storage.machine.round, event)
@@ -31,6 +34,7 @@ extension Gate {
             case .awaitClosing:
                 environment.onChange()
                 guard await event?.wait(by: deadline, on: environment.clock) != nil else { return false }
+                isAgain = true
             case .begin:
                 environment.onChange()
                 await attempts(of: round, by: deadline)
@@ -103,17 +107,22 @@ extension Gate {
         hasMore: () -> Bool
     ) async -> GateStateMachine.FailureAction? {
         let generation = generation(configuration)
-        let (isWanted, isExhausted) = storage.withLock { storage in
-            guard storage.machine.isTrying(round: round) else { return (false, false) }
+        let (isWanted, isExhausted, other) = storage.withLock { storage in
+            guard storage.machine.isTrying(round: round) else { return (false, false, Generation?.none) }
+            // An instance with new secrets, which still opens although the one that it was to replace is gone.
+            let other = storage.successor
             storage.successor = generation
             storage.held.removeAll { !$0.isHeld }
-            return (true, storage.held.count >= Self.heldLimit)
+            return (true, storage.held.count >= Self.heldLimit, other)
         }
+        if let other { detach { await $0.drain(other) } }
         guard isWanted else {
             await generation.end()
             return .nothing
         }
-        guard !isExhausted else { return finish(generation, .failure(Self.exhaustion), round, by: deadline) }
+        guard !isExhausted else {
+            return finish(generation, .failure(Self.exhaustion), round, plan: number, by: deadline)
+        }
         var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
         if case .success = result {
             do throws(ConnectorError) {
@@ -122,10 +131,11 @@ extension Gate {
                 result = .failure(error)
             }
         }
+        if case .failure(let error) = result, error.code == .unauthorized { await generation.awaitReturn() }
         // End the failed generation before the next attempt begins, unless the plugin still blocks its thread.
         if case .failure = result, !generation.isHeld { await generation.end() }
         if case .failure(let error) = result, error.code == .unauthorized, !generation.isHeld, hasMore() { return nil }
-        return finish(generation, result, round, by: deadline)
+        return finish(generation, result, round, plan: number, by: deadline)
     }
 
     /// The maximum number of threads that attempts to open a gate may leave blocked in its plugin.
@@ -155,12 +165,13 @@ extension Gate {
         _ generation: Generation,
         _ result: Result<[Evidence], ConnectorError>,
         _ round: Int,
+        plan number: Int,
         by deadline: UInt64
     ) -> GateStateMachine.FailureAction {
         let now = environment.clock.now()
-        let (action, isUsed, hasRecovered) = storage.withLock { storage in
+        let (action, isUsed, hasRecovered, other) = storage.withLock { storage in
             guard storage.machine.isTrying(round: round) else {
-                return (GateStateMachine.FailureAction.nothing, false, false)
+                return (GateStateMachine.FailureAction.nothing, false, false, Int?.none)
             }
             storage.successor = nil
             storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
@@ -169,7 +180,8 @@ extension Gate {
                 storage.take(generation, evidence)
                 let hasRecovered = storage.outageStart.take() != nil
                 _ = storage.machine.attemptSucceeded(round: round)
-                return (.nothing, true, hasRecovered)
+                // The gate may have adopted another plan since calls were directed to the generation.
+                return (.nothing, true, hasRecovered, storage.planNumber == number ? nil : storage.planToReplaceBy)
             case .failure(var error):
                 if generation.isHeld { storage.held.append(generation) }
                 storage.failureCounts[error.code.key(in: storage.failureCounts), default: 0] += 1
@@ -178,7 +190,7 @@ extension Gate {
                 storage.content = generation.content ?? storage.content
                 storage.sandbox = generation.sandbox
                 if storage.outageStart == nil { storage.outageStart = storage.openStart }
-                return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false)
+                return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false, nil)
             }
         }
         if isUsed {
@@ -192,6 +204,7 @@ extension Gate {
             environment.uses.opened(path)
             checkLoss(of: generation)
             renewStandby()
+            if let other { replaceOutdated(of: other) }
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

@@ -19,6 +19,9 @@ extension Gate {
         var opening: Generation?
         /// The open standby, ready to take over.
         var ready: Seated?
+        /// The gate's ``Gate/Storage/generationCount`` when the standby became ready: it takes over from no other
+        /// generation.
+        fileprivate var generationCount: UInt64 = 0
         /// The timer of the next attempt.
         fileprivate var timer: HostTimer?
         /// Since when the standby has been missing, in the clock's monotonic time; nil if one is ready.
@@ -87,16 +90,22 @@ extension Gate {
         }
         guard let (current, round) = begun else { return }
         let plan = plan.with(current.configuration)
-        switch await openBeside(plan, as: .standby, in: current.berth.other, by: .max) {
+        let result = await openBeside(plan, as: .standby, in: current.berth.other, by: .max)
+        let isWanted = storage.withLock { storage in
+            guard storage.standby.round == round, storage.current === current else { return false }
+            guard case .success(let standby) = result else { return true }
+            (storage.standby.opening, storage.standby.ready) = (nil, standby)
+            storage.standby.generationCount = storage.generationCount
+            (storage.standby.missingSince, storage.standby.error) = (nil, nil)
+            return true
+        }
+        switch result {
+        case _ where !isWanted:
+            if case .success(let standby) = result { abandon(standby.generation, as: .standby) }
+            // While this one opened, the gate opened no other.
+            keepStandby()
         case .failure(let error): missStandby(error, of: round)
         case .success(let standby):
-            let isWanted = storage.withLock { storage in
-                guard storage.standby.round == round, storage.current === current else { return false }
-                (storage.standby.opening, storage.standby.ready) = (nil, standby)
-                (storage.standby.missingSince, storage.standby.error) = (nil, nil)
-                return true
-            }
-            guard isWanted else { return abandon(standby.generation, as: .standby) }
             logger.info("gate has a standby", metadata: ["process": "\(standby.generation.runner ?? 0)"])
             checkLoss(of: standby.generation)
         }
@@ -165,7 +174,10 @@ extension Gate {
     /// - Parameter error: Why the current generation is lost.
     /// - Returns: The generation that now receives calls; nil if no standby could take over.
     func takeOver(_ storage: inout Storage, after error: ConnectorError) -> Generation? {
-        guard let standby = storage.standby.ready, storage.machine.succeeded() else { return nil }
+        // Right after a switch, the standby may still be that of the earlier generation.
+        guard let standby = storage.standby.ready, storage.standby.generationCount == storage.generationCount,
+            storage.machine.succeeded()
+        else { return nil }
         storage.standby.lose(shown(error))
         storage.standby.takeovers += 1
         direct(to: standby, &storage)

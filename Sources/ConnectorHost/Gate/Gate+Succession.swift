@@ -142,7 +142,7 @@ extension Gate {
             let proof = storage.evidence
             let isOther = adopt(succession.plan, &storage)
             guard storage.prepared === successor else {
-                return (false, nil, isOther && storage.machine.isProved ? storage.planNumber : nil)
+                return (false, nil, isOther ? storage.planToReplaceBy : nil)
             }
             storage.prepared = nil
             guard storage.machine.succeeded() else { return (false, successor, nil) }
@@ -155,7 +155,7 @@ extension Gate {
             direct(to: succession, &storage)
             return (true, predecessor, nil)
         }
-        if let outdated { replaceOutdated(by: succession.plan, of: outdated) }
+        if let outdated { replaceOutdated(of: outdated) }
         if isTaken {
             breaker.instanceChanged()
             checkLoss(of: successor)
@@ -179,14 +179,28 @@ extension Gate {
         }
     }
 
-    /// Replaces an instance that a caller opened under an earlier plan.
+    /// Replaces, in the background, an instance that opened under an earlier plan while a reload prepared the new one.
+    ///
+    /// If the plugin is exclusive, or none opens beside it, the gate closes and opens with the new plan, as if it had
+    /// first opened after the reload.
     ///
     /// - Parameter number: The number of the new plan.
-    private func replaceOutdated(by plan: GatePlan, of number: Int) {
+    func replaceOutdated(of number: Int) {
         detach { gate in
+            let plan = gate.plan
+            guard let outdated = gate.storage.withLock({ $0.current }) else { return }
             let message: Logger.Message = "gate uses its new configuration"
-            if await gate.replace(by: plan.configuration, of: number, saying: message) { return }
-            gate.logger.warning("gate could not use its new configuration yet")
+            if !outdated.plan.excludes(plan),
+                await gate.replace(by: plan.configuration, of: number, saying: message)
+            {
+                return
+            }
+            let isInUse = gate.storage.withLock { storage in
+                storage.machine.isProved && storage.planNumber == number && storage.current === outdated
+            }
+            guard isInUse else { return }
+            gate.logger.warning("gate closes to open with its new configuration")
+            await gate.restart()
         }
     }
 
@@ -202,13 +216,20 @@ extension Gate {
         Task(executorPreference: environment.calls.gateThreads) { await successor.end() }
     }
 
-    /// Adopts another plan without opening anything. A generation in use stays in use.
-    func adopt(_ plan: GatePlan) {
-        storage.withLock { storage in
+    /// Adopts another plan without awaiting anything.
+    ///
+    /// - Parameter needsInstance: Whether the plan needs another instance than the one before. If the gate has opened
+    ///   meanwhile, its instance is then replaced in the background; otherwise it stays in use.
+    func adopt(_ plan: GatePlan, needsInstance: Bool) {
+        let outdated = storage.withLock { storage -> Int? in
+            let isOther = adopt(plan, needsInstance: needsInstance, &storage)
+            let outdated = isOther && needsInstance ? storage.planToReplaceBy : nil
             // An attempt under the earlier plan would only be discarded.
-            if adopt(plan, &storage) { storage.successor?.giveUp(superseded) }
+            if isOther { storage.successor?.giveUp(superseded) }
             if plan.probeInterval == nil, storage.machine.isProved { stopTimer(&storage) }
+            return outdated
         }
+        if let outdated { replaceOutdated(of: outdated) }
         if plan.hasStandby { keepStandby() } else { renewStandby() }
         scheduleProbe()
         environment.onChange()
@@ -216,15 +237,17 @@ extension Gate {
 
     /// Adopts another plan, under the lock of the storage.
     ///
+    /// - Parameter needsInstance: Whether the plan needs another instance than the one before.
     /// - Returns: Whether an instance under the new plan would differ from one under the old.
     @discardableResult
-    func adopt(_ plan: GatePlan, _ storage: inout Storage) -> Bool {
+    func adopt(_ plan: GatePlan, needsInstance: Bool = true, _ storage: inout Storage) -> Bool {
         let isOther = planned.withLock { planned in
             defer { planned = plan }
             return !planned.opensLike(plan)
         }
         isRecorded.store(plan.recording != nil, ordering: .relaxed)
         if isOther { storage.planNumber += 1 }
+        if needsInstance { storage.replacementCount += 1 }
         storage.configuration = plan.configuration
         storage.machine.retry = plan.retry
         breaker.use(plan.breaker)
@@ -237,16 +260,22 @@ extension Gate {
         planned.withLock { $0 = plan }
     }
 
-    /// Closes the gate, and opens it with another plan. Calls fail meanwhile.
+    /// Closes the gate, and opens it with another plan: see ``restart(by:)``.
     func restart(_ plan: GatePlan, by deadline: UInt64) async {
-        await close()
-        adopt(plan)
-        await open(by: deadline)
+        // Before it closes, so that nobody who awaits the closing opens it with the earlier plan.
+        storage.withLock { _ = adopt(plan, &$0) }
+        await restart(by: deadline)
     }
 
-    /// Opens a gate that is not open, after it adopted another plan.
+    /// Closes the gate and opens it again, unless it is closed by hand meanwhile. Calls fail until it is open.
+    func restart(by deadline: UInt64 = .max) async {
+        await close(isRestart: true)
+        await open(by: deadline, isAgain: true)
+    }
+
+    /// Opens a gate that is not open, after it adopted another plan; not if it was closed by hand meanwhile.
     func reopen(by deadline: UInt64) async {
-        await open(by: deadline)
+        await open(by: deadline, isAgain: true)
         if state == .failed { await retry() }
     }
 
@@ -286,6 +315,10 @@ extension Gate.Storage {
             }
         }
     }
+
+    /// The number of the plan by which an instance of an earlier one is to be replaced; nil if the gate uses none, or
+    /// while it is being replaced already, which then sees to it: see ``Gate/replace(by:of:saying:)``.
+    var planToReplaceBy: Int? { machine.isProved && successor == nil ? planNumber : nil }
 
     /// Records the generation that receives calls from now on.
     mutating func take(_ generation: Generation, _ evidence: [Evidence]) {

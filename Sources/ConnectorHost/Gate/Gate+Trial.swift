@@ -27,7 +27,7 @@ extension Gate {
     /// - Returns: Whether the gate has gone back.
     @discardableResult
     func rollBack(from generation: Generation? = nil, _ error: ConnectorError) -> Bool {
-        let failed = storage.withLock { storage -> (predecessor: Seated, failed: Generation?)? in
+        let failed = storage.withLock { storage -> (predecessor: Seated, failed: Generation?, replacements: UInt64)? in
             guard let predecessor = storage.predecessor, generation == nil || storage.current === generation,
                 storage.machine.succeeded()
             else { return nil }
@@ -35,9 +35,9 @@ extension Gate {
             adopt(predecessor.plan, &storage)
             let failed = storage.current
             direct(to: predecessor, &storage)
-            return (predecessor, failed)
+            return (predecessor, failed, storage.replacementCount)
         }
-        guard let (predecessor, failed) = failed else { return false }
+        guard let (predecessor, failed, replacements) = failed else { return false }
         logger.warning("gate goes back to its earlier instance", metadata: ["error": "\(error)"])
         if let failed { end(failed) }
         breaker.instanceChanged()
@@ -45,7 +45,9 @@ extension Gate {
         renewStandby()
         checkLoss(of: predecessor.generation)
         environment.onChange()
-        environment.rollbacks.note(self, predecessor.plan, error)
+        environment.rollbacks.note(
+            Rollback(gate: self, plan: predecessor.plan, replacementCount: replacements, error: error)
+        )
         return true
     }
 
@@ -54,12 +56,23 @@ extension Gate {
     }
 }
 
+/// A gate that has gone back to its earlier instance.
+struct Rollback: Sendable {
+    let gate: Gate
+    /// The plan that it has again.
+    let plan: GatePlan
+    /// The gate's ``Gate/replacementCount`` at that moment.
+    let replacementCount: UInt64
+    /// Why it has gone back.
+    let error: ConnectorError
+}
+
 /// Tells the host that gates have gone back to earlier instances.
 ///
 /// The gates need it before the host that listens exists, so the host connects its listener afterwards.
 final class Rollbacks: Sendable {
-    /// Receives a gate that has gone back, the plan that it has again, and the reason.
-    typealias Listener = @Sendable (Gate, GatePlan, ConnectorError) -> Void
+    /// Receives a gate that has gone back.
+    typealias Listener = @Sendable (Rollback) -> Void
 
     private let listener = Mutex<Listener?>(nil)
 
@@ -69,7 +82,7 @@ final class Rollbacks: Sendable {
     }
 
     /// Tells the listener.
-    func note(_ gate: Gate, _ plan: GatePlan, _ error: ConnectorError) {
-        listener.withLock(\.self)?(gate, plan, error)
+    func note(_ rollback: Rollback) {
+        listener.withLock(\.self)?(rollback)
     }
 }

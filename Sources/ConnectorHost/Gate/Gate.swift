@@ -56,6 +56,8 @@ final class Gate: CalledGate {
         var generationCount: UInt64 = 0
         /// How many different plans the gate has had, so that a generation of an earlier one is not put into use.
         var planNumber = 1
+        /// How many plans the gate has adopted that needed another instance than the one before.
+        var replacementCount: UInt64 = 0
         /// Whether a reload has removed the gate from the tree.
         var isRemoved = false
         /// Generations of failed attempts whose plugin may still block the thread that opened it.
@@ -141,6 +143,17 @@ final class Gate: CalledGate {
 
     /// The state last requested: open or closed.
     var target: GateState { storage.withLock { $0.machine.target } }
+
+    /// How many plans the gate has adopted that needed another instance than the one before.
+    var replacementCount: UInt64 { storage.withLock { $0.replacementCount } }
+
+    /// The manifests of the generations that receive calls, or may do so although the gate adopts no other plan.
+    var callableManifests: [Manifest] {
+        storage.withLock { storage in
+            [storage.current, storage.predecessor?.generation, storage.standby.ready?.generation]
+                .compactMap { $0?.plan.manifest }
+        }
+    }
 
     /// The loaded bytes; nil if the gate has loaded none.
     var content: ImageContent? { storage.withLock { $0.content } }

@@ -136,6 +136,12 @@ extension GatePlan {
         }
     }
 
+    /// Whether an instance under another plan cannot be open beside one under this plan.
+    func excludes(_ other: GatePlan) -> Bool {
+        guard let one = self.manifest, let two = other.manifest, one.id == two.id else { return false }
+        return one.isExclusive || two.isExclusive
+    }
+
     /// A plugin's configuration, secrets and reachable hosts.
     struct InstanceConfiguration: Sendable, Equatable {
         /// The object that the plugin's `create` receives.

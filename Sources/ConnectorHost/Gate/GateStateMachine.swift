@@ -72,13 +72,15 @@ struct GateStateMachine: ~Copyable {
         case join
         /// Await the closing in progress, then ask again.
         case awaitClosing
-        /// Nothing: the gate is open or permanently closed.
+        /// Nothing: the gate is open, permanently closed, or no longer wanted open.
         case nothing
     }
 
     /// The application asks for the gate to open.
-    mutating func open() -> OpenAction {
-        guard !isRetired else { return .nothing }
+    ///
+    /// - Parameter isAgain: Whether this carries on an earlier request: a gate that was closed since then stays closed.
+    mutating func open(isAgain: Bool = false) -> OpenAction {
+        guard !isRetired, !isAgain || target == .open else { return .nothing }
         target = .open
         switch current {
         case .closed, .failed(isTrying: false):
@@ -256,8 +258,10 @@ struct GateStateMachine: ~Copyable {
     }
 
     /// The application asks for the gate to close.
-    mutating func close() -> CloseAction {
-        target = .closed
+    ///
+    /// - Parameter isRestart: Whether the gate is to open again afterwards, so that its target stays what it is.
+    mutating func close(isRestart: Bool = false) -> CloseAction {
+        if !isRestart { target = .closed }
         round += 1
         switch current {
         case .closed: return .nothing

@@ -63,7 +63,7 @@ extension Generation {
     }
 
     /// The shorter timeout for a plugin that already blocks a thread past its deadline, in nanoseconds.
-    private static let shortPatience: UInt64 = 250_000_000
+    static let shortPatience: UInt64 = 250_000_000
 
     /// The deadline of `close` and `destroy`: shorter if the plugin already blocks a thread past its deadline.
     private func deadline() -> UInt64 {
@@ -97,9 +97,9 @@ extension Generation {
     private func finish(after empty: OneShot<Void>?) async {
         // A plugin that missed its deadline to open gets no further wait.
         if state.withLock({ $0.isCreating && !$0.isOverdue }) { _ = await isOver(created) }
-        let (channel, opening, hasOpened) = state.withLock { state in
+        let (channel, opening, hasOpened, isLost) = state.withLock { state in
             state.isAbandoned = state.isCreating
-            return (state.channel, state.opening, state.hasOpened)
+            return (state.channel, state.opening, state.hasOpened, state.loss != nil)
         }
         guard let channel else {
             guard state.withLock(\.isAbandoned) else { return await release() }
@@ -107,7 +107,7 @@ extension Generation {
             return state.withLock(\.isRemote) ? () : warn(Self.staysInMemory)
         }
         // A foreign library's `close` must not run concurrently with its other functions.
-        if hasOpened, channel.canClose, empty == nil || !channel.isForeign {
+        if hasOpened, !isLost, channel.canClose, empty == nil || !channel.isForeign {
             if case .failure(let error) = await run(.close, on: channel, by: deadline()) {
                 logger.warning("close failed", metadata: ["error": "\(environment.redactor.redact(error))"])
             }

@@ -50,6 +50,12 @@ extension Generation {
     /// Whether the plugin still blocks the thread that opens it; ending must then await that thread.
     var isHeld: Bool { state.withLock { $0.step != nil } }
 
+    /// Waits briefly until a plugin that has completed its opening also returns from the function.
+    func awaitReturn() async {
+        guard state.withLock({ $0.step != nil && !$0.isOverdue }) else { return }
+        _ = await returned.wait(by: environment.clock.deadline(after: Self.shortPatience), on: environment.clock)
+    }
+
     /// Describes what did not finish before the deadline of opening.
     private func overdue(_ candidate: PluginCandidate, _ operation: UInt64) -> Overdue {
         let (step, owner) = state.withLock { state -> (Step?, Overdue.ThreadOwner) in
@@ -88,17 +94,28 @@ extension Generation {
             state.step = .load
             return true
         }
-        guard begins else { return }
-        defer { state.withLock { $0.step = nil } }
+        guard begins else {
+            // The end may have come before the operation, and has then not given it up.
+            let error = ConnectorError.gateClosed(plan.path)
+            environment.calls.operations.complete(operation, owner: context.owner, .failure(error))
+            return
+        }
+        defer {
+            state.withLock { $0.step = nil }
+            returned.send()
+        }
         do throws(ConnectorError) {
             let isWanted = environment.calls.operations.isPending(operation)
             let channel = isWanted ? try createdChannel(candidate, by: deadline) : nil
             let next = settle(channel, opening: operation)
+            // The opening may have been given up before the mark was made, and has then not cleared it.
+            if !next.hasBegun { clearMark() }
             if next.isAbandoned { discard(channel) }
             if next.hasBegun { state.withLock { $0.step = .open } }
             if next.hasBegun { channel?.begin(.open, operation: operation, deadline: deadline) }
         } catch {
             let next = settle(nil, opening: operation)
+            clearMark()
             environment.calls.operations.complete(operation, owner: context.owner, .failure(error))
             if next.isAbandoned { discard(nil) }
         }
@@ -154,7 +171,7 @@ extension Generation {
 
     /// Starts receiving calls, in place of the previous generation.
     ///
-    /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return.
+    /// - Throws: As ``takeSeat()``.
     func takeCalls() throws(ConnectorError) {
         try takeSeat()
         lead()
@@ -162,9 +179,12 @@ extension Generation {
 
     /// Takes the seat at which callers will be counted, without receiving calls yet.
     ///
-    /// - Throws: As ``takeCalls()``.
+    /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return; the loss of an instance
+    ///   whose runner has ended.
     func takeSeat() throws(ConnectorError) {
-        guard let channel = state.withLock(\.channel), let seat = rundown.reserve(for: channel) else {
+        let (channel, loss) = state.withLock { ($0.channel, $0.loss) }
+        if let loss { throw loss }
+        guard let channel, let seat = rundown.reserve(for: channel) else {
             throw ConnectorError(
                 .unavailable,
                 "calls that never return hold \(RundownGuard.seatCount) earlier instances of the plugin",

@@ -30,6 +30,8 @@ final class Generation: Sendable {
     let state = Mutex(State())
     /// Sent when `create` has returned, if it is called at all.
     let created = OneShot<Void>()
+    /// Sent when the thread that creates and opens the instance is free again.
+    let returned = OneShot<Void>()
     /// Called if the instance is lost with its runner; must not retain the gate.
     let onLoss: @Sendable (Generation, ConnectorError) -> Void
     /// Which of the plugin's two possible runners the instance is in; an instance and its standby never share one.

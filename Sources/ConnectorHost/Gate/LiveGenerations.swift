@@ -23,6 +23,15 @@ final class LiveGenerations: Sendable {
         entries.withLock { $0[key] = nil }
     }
 
+    /// Ends every generation, and returns once all have ended: also those that reloads gave up, and those of gates that are
+    /// in no tree any more.
+    func end() async {
+        let generations = entries.withLock { $0.values.compactMap(\.generation) }
+        await withTaskGroup { group in
+            for generation in generations { group.addTask { await generation.end() } }
+        }
+    }
+
     /// Describes the plugin functions running on threads of the host, each with its plugin and connector.
     var functionsInside: [(path: String, text: String)] {
         let generations = entries.withLock { $0.values.compactMap(\.generation) }

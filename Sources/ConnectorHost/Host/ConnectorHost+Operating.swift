@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorInvocation
 internal import ConnectorLoading
 package import ConnectorOutbox
+package import ConnectorPlatform
 
 /// Operator access to this host's events.
 extension ConnectorHost {
@@ -50,6 +52,9 @@ extension ConnectorHost {
 }
 
 extension ConnectorHost {
+    /// The threads of the host that a job may block.
+    package var workers: WorkerThreads { environment.calls.workers }
+
     /// The plugin images in this process's memory, grouped by file, in the order in which the files were first loaded.
     package var heldImages: [HeldImages] {
         var users: [ObjectIdentifier: [String]] = [:]

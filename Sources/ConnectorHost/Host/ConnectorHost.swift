@@ -196,6 +196,7 @@ public final class ConnectorHost: Sendable {
                 await options.outbox == .memory
                     ? [] : StrandedEvents.find(resolved.configuration, state: options.stateDirectory)
             },
+            ticks: ticks,
             environment: environment,
             onChange: { throttle.note() }
         )
@@ -274,7 +275,7 @@ public final class ConnectorHost: Sendable {
         // gates' threads may never start; opening then fails immediately, on any thread.
         let threads = environment.calls.gateThreads.prepare() ? environment.calls.gateThreads : nil
         Task(executorPreference: threads) { [self] in
-            async let proof: Void = outbox.prove()
+            async let proof: Void = outbox.prove(on: threads, within: timeout)
             await current.tree.forEachGate(.opening, of: node) { await $0.open(by: end) }
             await proof
             life.withLock { $0.opened() }
@@ -302,7 +303,8 @@ public final class ConnectorHost: Sendable {
         if life.withLock(\.isClosing) { throw Reloader.closed }
     }
 
-    /// Retries one connector and everything below it immediately: opens each failed gate, and proves each open one.
+    /// Retries one connector and everything below it immediately: opens each failed gate, and proves each open one. A
+    /// closed one stays closed.
     ///
     /// A pending wait for the next attempt ends. Before the host opens, and after it closes, this does nothing.
     ///
@@ -336,9 +338,10 @@ public final class ConnectorHost: Sendable {
     /// Closes every gate, dependents first, and stops everything the host started.
     ///
     /// Deliveries stop after the batches in flight, concurrently, within ``Options/closingGrace``: see
-    /// ``close(within:)``. Gates that are opening or healing stop trying. Calls in flight may finish within their
-    /// gate's timeout; those still pending then end with `not-open`. Further callers await the same closing. A closed
-    /// host stays closed; create a new one from the same file.
+    /// ``close(within:)``. Gates that are opening or healing stop trying. Calls in flight, also those inside instances
+    /// that a reload has replaced or removed, may finish within their gate's timeout; those still pending then end with
+    /// `not-open`. Further callers await the same closing. A closed host stays closed; create a new one from the same
+    /// file.
     public func close() async { await close(within: grace) }
 
     /// Closes every gate as ``close()`` does, with a different grace period for deliveries in flight.
@@ -360,6 +363,8 @@ public final class ConnectorHost: Sendable {
             await reloader.ended()
             for gate in current.tree.gates { gate.retire() }
             await current.tree.forEachGate(.closing) { await $0.close() }
+            // Calls may still be inside instances that reloads have replaced or removed.
+            await environment.generations.end()
         }
         await environment.services.stop()
         publisher?.finish()

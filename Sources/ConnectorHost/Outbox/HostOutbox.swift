@@ -25,6 +25,9 @@ struct HostOutbox: Sendable {
 
     private let logger: Logger
     private let redactor: Redactor
+    /// Measures how long to wait for the search.
+    private let ticks: any HostClock
+    private let onChange: @Sendable () -> Void
     /// Opens the engine.
     private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
 
@@ -59,16 +62,20 @@ struct HostOutbox: Sendable {
     /// - Parameters:
     ///   - location: The location of the events.
     ///   - stranded: Finds events that wait where this host does not look.
+    ///   - ticks: The clock by which to wait for that.
     ///   - onChange: Called when a connector's outbox has changed.
     init(
         _ tree: CurrentTree,
         location: OutboxLocation,
         stranded: @escaping @Sendable () async -> [StrandedEvents],
+        ticks: any HostClock,
         environment: GateEnvironment,
         onChange: @escaping @Sendable () -> Void
     ) {
         self.location = location
         self.stranded = stranded
+        self.ticks = ticks
+        self.onChange = onChange
         logger = environment.logger
         let (clock, logger, warnings) = (environment.clock, environment.logger, warnings)
         let redactor = environment.redactor
@@ -168,16 +175,37 @@ struct HostOutbox: Sendable {
         }
     }
 
-    /// Checks that events can be stored, and records the fault if not. Opening servers checks this already. Also warns of stranded
-    /// events.
-    func prove() async {
+    /// How long ``prove(on:within:)`` waits for the search at most.
+    private static let patience = Duration.seconds(5)
+
+    /// Checks that events can be stored, and records the fault if not. Also searches for stranded events, to warn of them.
+    ///
+    /// The warning is only advice, and the other directories may be damaged or on a disk that hangs. A search that takes too long goes
+    /// on by itself, and its warning is in a later report.
+    ///
+    /// - Parameters:
+    ///   - threads: Where to search; nil for any thread.
+    ///   - limit: How long the search may delay the caller; nil for five seconds, which is also the most.
+    func prove(on threads: (any TaskExecutor)?, within limit: Duration?) async {
         guard current.tree.queues.contains(where: \.takesEvents) else { return }
-        let stranded = await stranded()
-        if warnings.replace(stranded.map(\.description)) {
-            for directory in stranded.map(\.directory) {
-                logger.warning("events wait where this host does not look", metadata: ["directory": "\(directory)"])
+        let searched = OneShot<Void>()
+        // Without the outbox: a search that never ends must not keep a dropped host's deliveries running.
+        Task(executorPreference: threads) { [stranded, warnings, logger, onChange] in
+            let found = await stranded()
+            if warnings.replace(found.map(\.description)) {
+                for directory in found.map(\.directory) {
+                    logger.warning("events wait where this host does not look", metadata: ["directory": "\(directory)"])
+                }
+                onChange()
             }
+            searched.send()
         }
+        await proveStorage()
+        _ = await searched.wait(for: min(limit ?? Self.patience, Self.patience), on: ticks)
+    }
+
+    /// Checks that events can be stored, and records the fault if not. Opening servers checks this already.
+    private func proveStorage() async {
         do throws(ConnectorError) {
             switch location {
             case .memory, .servers: return

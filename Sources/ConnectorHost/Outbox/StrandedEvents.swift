@@ -16,7 +16,7 @@ package struct StrandedEvents: Sendable, CustomStringConvertible {
     /// The number of events, each counted for every connector that has yet to receive it.
     let count: Int
     /// Whether the file keeps events on servers, so that its `state` does not matter.
-    private let usesServers: Bool
+    let usesServers: Bool
 
     /// Finds such events. Reads the outbox of each directory, and changes no event.
     ///

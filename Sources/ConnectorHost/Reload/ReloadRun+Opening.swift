@@ -27,6 +27,11 @@ extension ReloadRun {
         let result = Mutex(Opened())
         let deadline = environment.gates.deadline(after: environment.limits(.open))
         environment.current.pending = work.tree
+        // A host that closes from here on closes these gates, too.
+        guard !reloader.isClosed else {
+            await giveUp(work, Opened())
+            throw Stop(phase: .open, errors: [Reloader.closed], plan: work.plan)
+        }
         let opensGates = reloader.opensGates
         await work.tree.forEachGate(.opening, where: { steps[$0.path]?.gate === $0 }) { gate in
             guard let leaf = steps[gate.path] else { return }
@@ -44,7 +49,8 @@ extension ReloadRun {
             case .add, .keep, .adopt, .reopen, .stopFirst: return
             }
         }
-        let opened = result.withLock(\.self)
+        var opened = result.withLock(\.self)
+        dropLost(work, &opened)
         let outages = work.outages(opened.failures)
         let decisive = work.opening.compactMap { leaf in
             opened.failures[leaf.plan.path].flatMap { error in
@@ -59,6 +65,18 @@ extension ReloadRun {
             throw Stop(phase: .open, errors: errors, plan: work.plan)
         }
         return opened
+    }
+
+    /// Gives up the successors whose runners have ended since they opened.
+    func dropLost(_ work: ReloadWork, _ opened: inout Opened) {
+        for leaf in work.leaves {
+            guard let succession = opened.successions[leaf.plan.path],
+                let loss = succession.generation.state.withLock(\.loss)
+            else { continue }
+            leaf.gate.abandon(succession)
+            opened.successions[leaf.plan.path] = nil
+            opened.failures[leaf.plan.path] = leaf.gate.shown(loss)
+        }
     }
 
     private func named(_ error: ConnectorError, _ leaf: ReloadWork.Leaf) -> ConnectorError {
@@ -105,11 +123,16 @@ extension ReloadRun {
             let earlier = leaf.gate.plan
             let deadline = environment.gates.deadline(after: environment.limits(.open))
             await leaf.gate.restart(leaf.plan, by: deadline)
-            guard !leaf.gate.state.isUsable else {
+            // A gate that an operator closed meanwhile stays closed, and does not end the reload.
+            let isClosedByHand = leaf.gate.target == .closed && !reloader.isClosed
+            guard !leaf.gate.state.isUsable, !isClosedByHand else {
                 replaced.append((leaf.gate, earlier))
                 continue
             }
-            let error = leaf.gate.report.error ?? ConnectorError(.timedOut, "the gate did not open in time")
+            let error =
+                reloader.isClosed
+                ? Reloader.closed
+                : leaf.gate.report.error ?? ConnectorError(.timedOut, "the gate did not open in time")
             await leaf.gate.restart(earlier, by: environment.gates.deadline(after: environment.limits(.open)))
             guard work.isDecisive(leaf) else {
                 opened.failures[leaf.plan.path] = named(error, leaf)

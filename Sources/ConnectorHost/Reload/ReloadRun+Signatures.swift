@@ -20,19 +20,23 @@ extension ReloadRun {
             guard let gate = environment.current.tree[change.path]?.gate, let old = gate.manifest,
                 let new = next.plans[change.path]?.manifest, old.capabilities != new.capabilities
             else { continue }
-            let held = gate.typedHandles.expect(new)
+            let held = gate.typedHandles.expect([old, new])
             let users = UsersOfConnector(change.path, environment.running.resolved, next.resolved)
             for capability in old.capabilities {
                 let others = new.capabilities.first { $0.id == capability.id }
                 for operation in capability.operations {
-                    let other = others?.operations.first { $0.name == operation.name }
-                    guard other?.signature != operation.signature else { continue }
-                    let names = [operation.name, "\(capability.id.name)/\(operation.name)"]
-                    let count = held.reduce(0) { $0 + (names.contains($1.key) ? $1.value : 0) }
-                    let callers = Self.callers(count, users.names(of: capability.id, isGone: others == nil))
+                    var other = others?.operations.first { $0.name == operation.name }
+                    let isSame = other?.signature == operation.signature
+                    let broken = Self.broken(held, from: old, to: new, operation, capability)
+                    let callers = Self.callers(
+                        broken.count,
+                        isSame ? [] : users.names(of: capability.id, isGone: others == nil)
+                    )
                     guard !callers.isEmpty else { continue }
+                    // Another capability's operation of the same name takes the place of the one that handles call.
+                    if isSame, let held = broken.name { other = new.operation(named: held)?.operation }
                     let name = "\(capability.id) \(operation.name)\(operation.signature)"
-                    errors.append(Self.breaks(change.path, new, name, other?.signature, callers))
+                    errors.append(Self.breaks(change.path, new, name, other, operation, callers))
                 }
             }
         }
@@ -50,6 +54,24 @@ extension ReloadRun {
         }
     }
 
+    /// The typed handles that call an operation, and would call a function of another C type.
+    ///
+    /// - Parameter held: How many handles there are, by the names that they were made with.
+    /// - Returns: How many they are, and the name that one of them was made with.
+    private static func broken(
+        _ held: [String: Int],
+        from old: Manifest,
+        to new: Manifest,
+        _ operation: Operation,
+        _ capability: Capability
+    ) -> (count: Int, name: String?) {
+        let names = [operation.name, "\(capability.id.name)/\(operation.name)"].filter { name in
+            held[name] != nil && old.operation(named: name)?.capability.id == capability.id
+                && !new.offersTyped(name, operation.signature)
+        }
+        return (names.reduce(0) { $0 + (held[$1] ?? 0) }, names.first)
+    }
+
     private static func callers(_ handleCount: Int, _ users: [String]) -> [String] {
         let handles =
             switch handleCount {
@@ -63,14 +85,18 @@ extension ReloadRun {
     private static func breaks(
         _ path: String,
         _ manifest: Manifest,
-        _ operation: String,
-        _ signature: Signature?,
+        _ name: String,
+        _ next: Operation?,
+        _ operation: Operation,
         _ callers: [String]
     ) -> ConnectorError {
-        let to = signature.map { "has the signature \($0)" } ?? "is gone"
+        let to = next.map { next in
+            next.signature == operation.signature
+                ? "is a function of a foreign library" : "has the signature \(next.signature)"
+        }
         return ConnectorError(
             .signatureMismatch,
-            "in \(manifest.id) \(manifest.version), \(operation) \(to), which would break "
+            "in \(manifest.id) \(manifest.version), \(name) \(to ?? "is gone"), which would break "
                 + callers.joined(separator: ", "),
             fix: "use a version that keeps the signature, or change the callers and restart the application",
             connector: path

@@ -12,26 +12,32 @@ internal import Synchronization
 /// Switching, which cannot fail, and draining.
 extension ReloadRun {
     /// Directs calls to the successors, publishes the new tree, and lets the last calls of the replaced instances
-    /// finish.
+    /// finish. A gate whose successor is lost by now stays as it was.
     func `switch`(_ work: ReloadWork, _ opened: Opened) async -> Reload {
         let deadline = environment.gates.deadline(after: environment.limits(.switch))
         let origins = Dictionary(work.moves.map { ($0.value, $0.key) }) { first, _ in first }
         await environment.outbox.move(origins, by: deadline)
         await moveStorage(origins, by: deadline)
+        var opened = opened
+        dropLost(work, &opened)
         let kept = work.keptBack(opened)
+        let unrecorded = environment.running.unrecorded
         var ends: [(path: String, ended: OneShot<Void>)] = []
         for leaf in work.leaves {
             switch leaf.step {
             case .succeed:
                 guard let succession = opened.successions[leaf.plan.path] else {
-                    if leaf.gate.target == .closed { leaf.gate.adopt(leaf.plan) }
+                    if !kept.contains(leaf.plan.path) { leaf.gate.adopt(leaf.plan, needsInstance: true) }
                     continue
                 }
                 if let ended = leaf.gate.take(succession) { ends.append((leaf.plan.path, ended)) }
-            case .adopt, .reopen: leaf.gate.adopt(leaf.plan)
+            case .adopt, .reopen: leaf.gate.adopt(leaf.plan, needsInstance: work.needsInstance(leaf))
+            // A gate that has gone back meanwhile keeps the plan that it has gone back to.
+            case .keep where unrecorded.contains(leaf.plan.path): break
             case .keep: leaf.gate.refresh(leaf.plan)
-            case .stopFirst where leaf.gate.target == .closed: leaf.gate.adopt(leaf.plan)
-            case .stopFirst, .add: break
+            case .stopFirst:
+                if !kept.contains(leaf.plan.path) { leaf.gate.adopt(leaf.plan, needsInstance: true) }
+            case .add: break
             }
         }
         environment.gates.redactor.add(from: work.next.resolved.redactor)
@@ -46,8 +52,10 @@ extension ReloadRun {
         for leaf in work.leaves
         where leaf.step == .succeed && leaf.plan.trial != nil && !kept.contains(leaf.plan.path) {
             // Also for a gate that has gone back since the switch because its runner ended: the request that records
-            // this comes next.
-            environment.running.remember(earlier.leaves[leaf.plan.path], of: leaf.plan.path)
+            // this comes next. If it had gone back before the switch, it may go back to the same instance once more.
+            if !unrecorded.contains(leaf.plan.path) {
+                environment.running.remember(earlier.leaves[leaf.plan.path], of: leaf.plan.path)
+            }
             if leaf.gate.isOnTrial { environment.trials.begin(leaf.gate) }
         }
         ends += finish(work, kept: kept)

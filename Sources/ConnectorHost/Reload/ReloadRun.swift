@@ -201,15 +201,23 @@ struct ReloadRun {
     // MARK: Ends
 
     /// Records that a gate has gone back to its earlier instance, so that what runs differs from the file.
-    private func record(_ rollback: Reloader.Rollback) -> Reload {
+    ///
+    /// A reload in progress at the time has switched since then. If it gave the gate another instance, or removed it,
+    /// there is nothing to record.
+    private func record(_ rollback: Rollback) -> Reload {
         let path = rollback.gate.path
         var reload = Reload(digest: environment.running.digest)
-        guard let node = environment.current.tree[path], node.gate === rollback.gate else { return reload }
+        guard let node = environment.current.tree[path], node.gate === rollback.gate,
+            rollback.gate.replacementCount == rollback.replacementCount
+        else {
+            environment.running.goBack(path, because: nil)
+            return reload
+        }
         var error = environment.gates.redactor.redact(rollback.error)
         error.connector = error.connector ?? path
         (reload.rolledBack, reload.errors) = ([path], [error])
-        // A reload in progress at the time may have given it the plan that failed.
-        rollback.gate.refresh(rollback.plan)
+        // That reload may have given it the plan that failed, with other settings of the gate.
+        rollback.gate.adopt(rollback.plan, needsInstance: false)
         environment.running.goBack(path, because: error)
         let configuration = environment.running.resolved.configuration
         environment.current.publish { before in

@@ -118,6 +118,9 @@ struct ReloadWork: Sendable {
         }
     }
 
+    /// Whether a changed leaf needs another instance than the one that runs, if one does.
+    func needsInstance(_ leaf: Leaf) -> Bool { plan[leaf.plan.path]?.cost != .nothing }
+
     /// Whether a failure of this leaf ends the reload.
     func isDecisive(_ leaf: Leaf) -> Bool {
         next.resolved.configuration.reloadMode == .atomic && tree[leaf.plan.path]?.isRequired ?? true

@@ -75,22 +75,12 @@ final class Reloader: Sendable {
     /// Begins with nothing to do.
     init(_ environment: Environment) {
         self.environment = environment
-        environment.gates.rollbacks.connect { [weak self] gate, plan, error in
-            self?.wentBack(Rollback(gate: gate, plan: plan, error: error))
-        }
-    }
-
-    /// A gate that has gone back to its earlier instance.
-    struct Rollback: Sendable {
-        var gate: Gate
-        /// The plan that it has again.
-        var plan: GatePlan
-        /// Why it has gone back.
-        var error: ConnectorError
+        environment.gates.rollbacks.connect { [weak self] in self?.wentBack($0) }
     }
 
     /// Requests a reload that only records that a gate has gone back.
     private func wentBack(_ rollback: Rollback) {
+        environment.running.willGoBack(rollback.gate.path)
         Task(executorPreference: environment.gates.calls.gateThreads) {
             _ = await self.reload(Request(rollback: rollback))
         }

@@ -17,6 +17,8 @@ final class RunningConfiguration: Sendable {
         var since: Timestamp
         /// What gates on trial may go back to, by path.
         var earlier: [String: Result<LeafPlan, ConnectorError>] = [:]
+        /// How often gates have gone back without a record so far, by path.
+        var unrecorded: [String: Int] = [:]
         /// How many configurations ran before, including those with the same files.
         var revision = 0
         /// Why the file is not in use.
@@ -77,9 +79,22 @@ final class RunningConfiguration: Sendable {
         state.withLock { $0.earlier[path] = leaf }
     }
 
+    /// The gates that have gone back to what is remembered of them, and whose leaves do not say so yet.
+    var unrecorded: Set<String> { state.withLock { Set($0.unrecorded.keys) } }
+
+    /// Notes that a gate has gone back, which ``goBack(_:because:)`` will record.
+    func willGoBack(_ path: String) {
+        state.withLock { $0.unrecorded[path, default: 0] += 1 }
+    }
+
     /// Records that a leaf is again as it was before the last change, and why.
-    func goBack(_ path: String, because error: ConnectorError) {
+    ///
+    /// - Parameter error: Nil if another change has come since then, so that there is nothing to record.
+    func goBack(_ path: String, because error: ConnectorError?) {
         state.withLock { state in
+            let count = (state.unrecorded[path] ?? 1) - 1
+            state.unrecorded[path] = count > 0 ? count : nil
+            guard let error else { return }
             if let earlier = state.earlier.removeValue(forKey: path) { state.resolved.leaves[path] = earlier }
             state.errors.append(error)
         }

@@ -102,16 +102,21 @@ struct ConsoleCommand: AsyncParsableCommand {
         let interruption = Interruption(others: [SIGHUP, SIGQUIT])
         interruption.explain { ["the configuration to be read"] }
         try await refuseBesideHost(answer)
-        let session = try await HostSession.start(
-            file,
-            simulating: answers.request(isSimulated: simulate),
-            speed: speed.factor,
-            heals: true,
-            delivers: true,
-            interruption: interruption,
-            answer: answer,
-            logger: log.logger
-        )
+        let session: HostSession
+        do {
+            session = try await HostSession.start(
+                file,
+                simulating: answers.request(isSimulated: simulate),
+                speed: speed.factor,
+                heals: true,
+                delivers: true,
+                interruption: interruption,
+                answer: answer,
+                logger: log.logger
+            )
+        } catch let status as ExitCode where status == interruption.exitStatus {
+            return
+        }
         if let web {
             let console = WebSession(session: session, options: web, file: file, stream: .output)
             try await show(session, answer, orEnd: ExitStatus.failed) { () async throws(ConnectorError) in

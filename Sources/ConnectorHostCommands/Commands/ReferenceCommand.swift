@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorManifest
 internal import ConnectorPlatform
 
 /// `connector-host reference`: prints the pages of the reference, or keeps a folder of them up to date.
@@ -53,27 +54,40 @@ struct ReferenceCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let page { return StandardStream.output.write(page.text) }
-        let errors = plugin.isEmpty ? ReferencePage.allCases.compactMap(take) : plugin.compactMap(take)
+        var done = ReferenceDocument(isComparison: check)
+        if let page {
+            done.pages.append(ReferenceDocument.Page(name: page.rawValue, text: page.text))
+            return answer.output.write(done)
+        }
+        let errors =
+            plugin.isEmpty
+            ? ReferencePage.allCases.compactMap { take($0, &done) } : plugin.compactMap { take($0, &done) }
         guard errors.isEmpty else {
+            // As JSON, the errors alone are the answer.
+            if !answer.isJSON { answer.output.write(done) }
             answer.report(errors)
             throw ExitStatus.failed
         }
+        answer.output.write(done)
     }
 
     /// Writes a page of the reference into the folder, or compares it. Returns the error; nil on success.
-    private func take(_ page: ReferencePage) -> ConnectorError? {
+    private func take(_ page: ReferencePage, _ done: inout ReferenceDocument) -> ConnectorError? {
         let file = "\(into ?? ".")/\(page.rawValue).md"
         return failure { () throws(ConnectorError) in
             try take(page.text, as: file, fix: "connector-host reference --into \(into ?? ".")")
+            done.files.append(file)
         }
     }
 
-    /// Writes a plugin's page into the folder, compares it or, without a folder, prints it. Returns the error; nil on success.
-    private func take(_ plugin: String) -> ConnectorError? {
+    /// Writes a plugin's page into the folder, compares it or, without a folder, keeps it to be printed. Returns the error; nil on
+    /// success.
+    private func take(_ plugin: String, _ done: inout ReferenceDocument) -> ConnectorError? {
         failure { () throws(ConnectorError) in
             let page = try PluginPage(of: plugin)
-            guard let into else { return StandardStream.output.write(page.text) }
+            guard let into else {
+                return done.pages.append(ReferenceDocument.Page(name: page.manifest.id, text: page.text))
+            }
             let file = "\(into)/\(page.name)"
             let present =
                 FileIdentity(path: file) == nil ? nil : try SmallFile(reading: file, limit: Self.pageLimit).bytes
@@ -81,6 +95,7 @@ struct ReferenceCommand: AsyncParsableCommand {
                 try page.updated(String(decoding: bytes, as: UTF8.self), file: file)
             }
             try take(text ?? page.text, as: file, fix: "connector-host reference --plugin \(plugin) --into \(into)")
+            done.files.append(file)
         }
     }
 

@@ -96,7 +96,7 @@ struct RunCommand: AsyncParsableCommand {
         let options = try answer.checked(console) { address throws(ConnectorError) in
             try web.options(at: address, route: .gates)
         }
-        // From here on no signal ends the process: reading the configuration may take as long as the programs that print secrets.
+        // From here on no signal ends the process: it ends the programs that print secrets, and then the command like a host that runs.
         let interruption = Interruption()
         interruption.explain { ["the configuration to be read"] }
         // A SIGHUP that comes before the host exists, or during a reload, counts for one after that.
@@ -108,18 +108,23 @@ struct RunCommand: AsyncParsableCommand {
             }
             guard interruption.exitStatus == nil else { return answer.output.write(RunDocument(queued: 0)) }
         }
-        let session = try await HostSession.start(
-            file,
-            simulating: answers.request(isSimulated: simulate),
-            speed: speed.factor,
-            heals: true,
-            delivers: true,
-            watches: watch,
-            lessons: learning.lessons(),
-            interruption: interruption,
-            answer: answer,
-            logger: log.logger
-        )
+        let session: HostSession
+        do {
+            session = try await HostSession.start(
+                file,
+                simulating: answers.request(isSimulated: simulate),
+                speed: speed.factor,
+                heals: true,
+                delivers: true,
+                watches: watch,
+                lessons: learning.lessons(),
+                interruption: interruption,
+                answer: answer,
+                logger: log.logger
+            )
+        } catch let status as ExitCode where status == interruption.exitStatus {
+            return answer.output.write(RunDocument(queued: 0))
+        }
         do throws(ConnectorError) {
             try await session.host.claimOutbox()
         } catch {

@@ -5,8 +5,6 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorSimulator
 internal import Logging
-internal import ServiceLifecycle
-internal import UnixSignals
 
 /// `connector-host simulate`: serves the vendors' APIs on the loopback interface until it is interrupted.
 struct SimulateCommand: AsyncParsableCommand {
@@ -24,8 +22,9 @@ struct SimulateCommand: AsyncParsableCommand {
             With --into, the faults replace those of running simulators, including those of run --simulate; without --fault, they \
             are removed.
 
-            Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests and exits with 0. Exit status: 1 if the \
-            port is not available, or no simulator serves on the port of --into; 64 for wrong usage.
+            Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests, ends its streams and exits with 0; a second \
+            signal exits immediately. Exit status: 1 if the port is not available, or no simulator serves on the port of --into; \
+            64 for wrong usage.
 
             Examples:
               connector-host simulate
@@ -68,19 +67,24 @@ struct SimulateCommand: AsyncParsableCommand {
     func run() async throws {
         if let into { return try await put(into: into) }
         let simulator = try Simulator(try options())
-        let output = answer.output
+        let (output, logger) = (answer.output, log.logger)
+        let interruption = Interruption()
+        interruption.explain { ["requests in progress"] }
         let announcing = Task {
             output.write(try await SimulatorDocument(simulator))
         }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [.init(service: simulator)],
-                gracefulShutdownSignals: [.sigint, .sigterm],
-                logger: log.logger
-            )
-        )
+        // Not cancelled by a signal, because that would break off the requests in progress.
+        let serving = Task { try await simulator.run() }
+        let end = await interruption.cancelling { () async -> Result<Void, any Error> in
+            await withTaskCancellationHandler {
+                await serving.result
+            } onCancel: {
+                logger.info("stopping; finishing the requests in progress")
+                simulator.stop()
+            }
+        }
         do {
-            try await group.run()
+            try end.get()
         } catch {
             announcing.cancel()
             answer.report([

@@ -52,10 +52,11 @@ struct SwapCommand: AsyncParsableCommand {
         try await file.show(answer) { () throws(ConnectorError) in try await host.swap(path, with: image, basis) }
     }
 
-    /// Whether an error concerns the file or the image, not the host or the connector's path.
+    /// Whether an error concerns the file or the image, not the host, its machine or the connector's path.
     private static func isAboutFiles(_ code: ConnectorError.Code) -> Bool {
         let others: [ConnectorError.Code] = [
-            .unavailable, .notOpen, .timedOut, .cancelled, .denied, .unknownConnector, .protocolViolation,
+            .unavailable, .notOpen, .timedOut, .cancelled, .aborted, .denied, .unknownConnector, .protocolViolation,
+            .failed, .missing, .rateLimited, .storage,
         ]
         return !others.contains(code)
     }

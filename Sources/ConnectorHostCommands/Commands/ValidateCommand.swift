@@ -37,14 +37,16 @@ struct ValidateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = ConnectorHost.Options()
+        let read = try await file.resolve(
+            options,
+            simulation: answers.request(isSimulated: simulate),
+            opensNothing: true,
+            until: Interruption()
+        )
         let resolved: ResolvedConfiguration
         let plugins: PluginLookup
         do throws(ConfigurationErrors) {
-            (resolved, plugins) = try file.resolve(
-                options,
-                simulation: answers.request(isSimulated: simulate),
-                opensNothing: true
-            )
+            (resolved, plugins) = try read.get()
         } catch {
             answer.report(error.errors, omitted: error.omitted, isValidation: true)
             throw ExitStatus.invalidConfiguration

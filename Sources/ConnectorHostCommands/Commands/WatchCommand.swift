@@ -53,7 +53,8 @@ struct WatchCommand: AsyncParsableCommand {
     /// Whether the options require the command to run a host of its own.
     private var isOwn: Bool { answers.isGiven || speed.isGiven }
 
-    func validate() throws {
+    mutating func validate() throws {
+        answer.isLinewise = true
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
         try attach.validate(isOwn: isOwn)
         try speed.validate(isSimulated: simulate)

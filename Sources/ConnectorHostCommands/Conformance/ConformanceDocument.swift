@@ -201,7 +201,7 @@ struct ConformanceDocument: Document {
                     ["expected: \(result.rule.expectation)"] + result.got.map { "got: \($0)" }
                     + result.calls.map { "call: \($0)" } + ["again: \(command(for: result))"]
                 text += "><failure message=\"\(Self.escaped(result.rule.title))\">"
-                text += Self.escaped(lines.joined(separator: "\n")) + "</failure></testcase>\n"
+                text += lines.map(Self.escaped).joined(separator: "\n") + "</failure></testcase>\n"
             } else {
                 text += "/>\n"
             }
@@ -209,20 +209,6 @@ struct ConformanceDocument: Document {
         return text + "</testsuite>\n"
     }
 
-    /// A text escaped for XML; control characters that XML does not allow become U+FFFD.
-    private static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "\n", "\t": result.unicodeScalars.append(scalar)
-            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
+    /// A text of one line, escaped for XML and for the displays of those that read it.
+    private static func escaped(_ text: String) -> String { XMLElement.escaped(text.displayed(isUnicode: true)) }
 }

@@ -10,6 +10,6 @@ struct FaultsDocument: Document {
 
     func lines(_ style: TextStyle) -> [String] {
         let faults = (json["faults"]?.array ?? []).compactMap { $0["fault"]?.string }
-        return faults.isEmpty ? ["no faults"] : faults
+        return faults.isEmpty ? ["no faults"] : faults.map(style.shown)
     }
 }

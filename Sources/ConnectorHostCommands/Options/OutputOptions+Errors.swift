@@ -34,7 +34,7 @@ extension OutputOptions {
             isValidation: isValidation,
             sent: sent
         )
-        guard !isJSON else { return output.write(document) }
+        guard !isJSON else { return isLinewise ? output.writeLine(document) : output.write(document) }
         let text = Output(format: .text, style: .detected(for: .error)).render(document)
         StandardStream.error.write(text)
     }

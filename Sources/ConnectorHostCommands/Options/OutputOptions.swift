@@ -9,12 +9,16 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Print one JSON document on standard output.")
     var isJSON = false
 
+    /// Whether the command prints several JSON documents, so that each must be one line.
+    var isLinewise = false
+
     /// Creates options for the parser to set; they cannot be read before that.
     init() {}
 
     /// Creates the options of a command that does not take them on its command line.
-    init(isJSON: Bool) {
+    init(isJSON: Bool, isLinewise: Bool = false) {
         self.isJSON = isJSON
+        self.isLinewise = isLinewise
     }
 
     /// Writes the answers of the command.

@@ -35,6 +35,17 @@ enum StandardStream: Sendable {
     /// Whether the stream is a terminal.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
+    /// Opens `/dev/null` for each standard descriptor that is closed, so that no other file or pipe gets its number.
+    ///
+    /// Reading the input and writing an answer still fail, because these are opened for the opposite.
+    static func fillGaps() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            // This is the lowest free number, so it is the one that open(2) returns.
+            _ = unsafe open("/dev/null", mode)
+        }
+    }
+
     /// Duplicates standard output for answers, and redirects descriptor 1 to standard error.
     ///
     /// If a plugin prints, against the rules, its output goes to standard error and does not corrupt the answer.

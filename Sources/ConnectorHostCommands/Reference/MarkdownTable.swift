@@ -5,9 +5,12 @@ internal import ConnectorBase
 
 /// Writes tables in Markdown.
 enum MarkdownTable {
-    /// A row with these cells, whose vertical bars it escapes.
+    /// A row with these cells, in which it escapes vertical bars and what would steer a display.
     static func row(_ cells: [String]) -> String {
-        let texts = cells.map { $0.split(ascii: "|", omittingEmptySubsequences: false).joined(separator: "\\|") }
+        let texts = cells.map { cell in
+            cell.displayed(isUnicode: true).split(ascii: "|", omittingEmptySubsequences: false)
+                .joined(separator: "\\|")
+        }
         return "| \(texts.joined(separator: " | ")) |"
     }
 }

@@ -33,7 +33,9 @@ struct PluginPage {
     var name: String { "\(manifest.id).md" }
 
     /// The page of a plugin that has none yet.
-    var text: String { "# \(manifest.id)\n\n\(manifest.documentation)\n\n\(part)\n" }
+    var text: String {
+        "# \(manifest.id)\n\n\(manifest.documentation.displayed(isUnicode: true))\n\n\(part)\n"
+    }
 
     /// A page with the part from the manifest up to date and everything else unchanged.
     ///

@@ -14,7 +14,7 @@ struct HostSession: Sendable {
     let host: ConnectorHost
     /// The configuration that the host opens.
     let resolved: ResolvedConfiguration
-    /// Handles Ctrl-C and SIGTERM, at the latest from the start of the session.
+    /// Handles Ctrl-C and SIGTERM.
     let interruption: Interruption
     /// How an earlier command on the file ended, if that is still to be shown; nil otherwise.
     let lastCrash: CrashNote?
@@ -42,9 +42,9 @@ struct HostSession: Sendable {
     ///   - watches: Whether the host adopts changes of its files as they happen.
     ///   - lessons: Collects which sandboxes the plugins in runners need; nil to confine the plugins to their sandboxes.
     ///   - showsLastCrash: Whether the command itself shows ``lastCrash``.
-    ///   - earlier: Handles the signals already; nil to begin once the configuration is read.
+    ///   - earlier: Handles the signals already; nil to begin now.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
-    ///   not start.
+    ///   not start; the exit status for a signal that came before the configuration was read.
     static func start(
         _ file: ConfigurationOption,
         simulating request: SimulationRequest? = nil,
@@ -66,9 +66,9 @@ struct HostSession: Sendable {
         // Events for simulators must not reach the vendors.
         if request != nil { options.outbox = .memory }
         if request != nil, speed > 1 { options.clock = FastClock(speed: speed) }
-        let (resolved, plugins) = try answer.checked { [options] () throws(ConfigurationErrors) in
-            try file.resolve(options, simulation: request)
-        }
+        let interruption = earlier ?? Interruption()
+        let read = try await file.resolve(options, simulation: request, until: interruption)
+        let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try read.get() }
         let crashFile = CrashFile.path(for: file.file)
         let crashNote = crashFile.flatMap(CrashNote.note)
         options.lastCrash = crashNote
@@ -80,7 +80,6 @@ struct HostSession: Sendable {
         }
         CrashNote.install(file: crashFile)
         WorkMark.begin(besides: crashFile)
-        let interruption = earlier ?? Interruption()
         let simulation: Simulation?
         do {
             simulation =

@@ -62,14 +62,21 @@ final class Interruption: Sendable {
             defer { state.signal = state.signal ?? number }
             return (state.signal == nil, state.cancel)
         }
-        guard isFirst else {
-            TerminalGuard.leave()
-            WorkMark.end()
-            _exit(128 + number)
-        }
+        guard isFirst else { Self.end(by: number) }
         cancel?()
         // A command that ends quickly thus prints no explanation.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.explanationDelay) { [self] in explain(number) }
+    }
+
+    /// Lets the first signal end the process, from now on, as it does by default, but not without the programs that print secrets.
+    static func endAtOnce() { handle([SIGINT, SIGTERM]) { number in end(by: number) } }
+
+    private static func end(by number: Int32) -> Never {
+        TerminalGuard.leave()
+        WorkMark.end()
+        // They have process groups of their own, which no signal from the terminal reaches.
+        ChildCommand.killAll()
+        _exit(128 + number)
     }
 
     /// Sets the closure that describes, after the first signal, what the command is still waiting for.

@@ -85,6 +85,7 @@ final class ConformanceBench: Sendable {
     ///
     /// - Parameter isWrong: Whether the plugin may reject the text as malformed.
     func create(_ text: [UInt8], isWrong: Bool = false) async throws(RuleStop) -> ConformanceInstance.Creation {
+        let user = OneShot<RecordingHost>()
         let services = GateServices(
             host: services,
             context: GateServices.Context(
@@ -94,12 +95,14 @@ final class ConformanceBench: Sendable {
                 secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
                 redactor: Redactor(Array(configuration.secrets.values)),
                 gates: gates,
+                onUse: { user.value?.serviceIsUsed() },
                 logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
             )
         )
         let declared =
             manifest.requiredServices + manifest.optionalServices + (manifest.uses.isEmpty ? [] : ["gates/1"])
         let host = RecordingHost(services, declared: declared, trace: run.trace) { [weak run] in run?.report($0, $1) }
+        user.send(host)
         return try await onThread("create \(String(decoding: text.prefix(200), as: UTF8.self))") { [table, run] in
             ConformanceInstance.create(table, text, isWrong: isWrong, host, services, run.report)
         }

@@ -111,10 +111,19 @@ final class RecordingHost: Sendable {
 
     // MARK: The plugin's side
 
+    /// Records that the plugin calls a function of a service.
+    func serviceIsUsed() {
+        guard state.withLock(\.isDestroyed) else { return }
+        report(.destroyEnds, "used a service of the host after destroy had returned")
+    }
+
     private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
         let bytes = unsafe UnsafeRawBufferPointer(start: id, count: Int(clamping: min(length, 1024)))
         let name = unsafe String(decoding: bytes, as: UTF8.self)
         trace.add("  the plugin asks for the service \(name)")
+        if state.withLock(\.isDestroyed) {
+            report(.destroyEnds, "asked for the service \(name) after destroy had returned")
+        }
         let isKnown = name == "gates/1" || Manifest.hostServices.contains(name)
         let isUndeclared = state.withLock { state in
             state.requested.insert(name)

@@ -37,7 +37,7 @@ package final class ResolvedOperation: @unchecked Sendable {
         guard let function = unsafe plugin.symbol(named: operation.symbol) else {
             throw ConnectorError(
                 .symbolAbsent,
-                "\(plugin.path) does not export \(operation.symbol), the function of \(operation.name)",
+                "\(plugin.path) does not export \(operation.symbol.excerpt), the function of \(operation.name.excerpt)",
                 fix: "run: connector-host inspect \(plugin.path)"
             )
         }

@@ -327,7 +327,9 @@ package struct CallFrame: ~Copyable {
     }
 
     /// Releases the callee's memory and clears the outputs, so that an output the callee does not write reads as empty.
-    package func resetAnswers() {
+    ///
+    /// - Parameter hasFailed: Whether the callee has just failed: it still owns what it may have written, which is not released.
+    package func resetAnswers(hasFailed: Bool = false) {
         guard answersBytes else { return }
         for index in unsafe answers.indices where unsafe answers[index].role != .scalar {
             guard let offset = unsafe answers[index].storage else { continue }
@@ -339,7 +341,7 @@ package struct CallFrame: ~Copyable {
             var empty = unsafe connector_bytes_owned()
             unsafe empty.struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
             unsafe slots.storeBytes(of: empty, toByteOffset: offset, as: connector_bytes_owned.self)
-            unsafe result.release?(result.context)
+            if !hasFailed { unsafe result.release?(result.context) }
         }
     }
 

@@ -193,7 +193,10 @@ extension PluginInstance: Channel {
                     let status = unsafe self.run(operation, frame, call: nil, error: error)
                     if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
                 }
-                if let failure { throw failure.error }
+                if let failure {
+                    frame.resetAnswers(hasFailed: true)
+                    throw failure.error
+                }
                 return try frame.takeAnswers()
             }
         }
@@ -220,7 +223,10 @@ extension PluginInstance: Channel {
                     }
                 }
             }
-            if status != Int32(CONNECTOR_OK) { unsafe refuse(id, status, error, operation.operation.name) }
+            guard status == Int32(CONNECTOR_OK) else {
+                return unsafe refuse(id, status, error, operation.operation.name)
+            }
+            cancelAgain(id)
         }
     }
 

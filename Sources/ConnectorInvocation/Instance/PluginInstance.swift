@@ -24,6 +24,8 @@ package final class PluginInstance: @unchecked Sendable {
     package let context: HostContext
     /// The services lent to the instance.
     package let services: any InstanceServices
+    /// Whether the plugin's functions in this process may call gates that it uses.
+    let usesGates: Bool
     /// The plugin's instance pointer, passed to every operation.
     package let pointer: UnsafeMutableRawPointer?
     /// What its functions forward each call to, whose address is ``pointer``; nil for a plugin in this process.
@@ -91,6 +93,7 @@ package final class PluginInstance: @unchecked Sendable {
         self.serialGate = plugin.manifest.thread == .serial ? SerialGate() : nil
         self.context = context
         self.services = services
+        usesGates = !plugin.manifest.uses.isEmpty
         self.environment = environment
         self.threads = CallThreads(environment.workers)
         self.cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
@@ -114,6 +117,7 @@ package final class PluginInstance: @unchecked Sendable {
         serialGate = nil
         self.context = context
         self.services = services
+        usesGates = false
         self.environment = environment
         threads = CallThreads(environment.workers)
         cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
@@ -145,7 +149,10 @@ package final class PluginInstance: @unchecked Sendable {
             let status = unsafe PluginCode.running(unsafeBitCast(function, to: UnsafeRawPointer.self)) {
                 unsafe function(pointer, &call, error)
             }
-            if status != Int32(CONNECTOR_OK) { unsafe refuse(operation, status, error, phase.rawValue) }
+            guard status == Int32(CONNECTOR_OK) else {
+                return unsafe refuse(operation, status, error, phase.rawValue)
+            }
+            cancelAgain(operation)
         }
     }
 
@@ -224,6 +231,12 @@ package final class PluginInstance: @unchecked Sendable {
         guard isAlive else { return isGivenUp }
         if isGivenUp { notifyCancelled(operation) {} } else { leave("cancel") }
         return isGivenUp
+    }
+
+    /// Notifies the plugin again of a call that the host gave up before the plugin's function returned. The first notification
+    /// may have come before the plugin knew of the call.
+    func cancelAgain(_ operation: UInt64) {
+        if operations.wasGivenUp(operation, owner: context.owner) { cancel(operation) {} }
     }
 
     private func notifyCancelled(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {

@@ -11,8 +11,8 @@ internal import Synchronization
 /// never existed, violates the ABI. Ids are never reused: the lower 20 bits name a slot, and the upper 44 bits count its uses.
 ///
 /// A call begins before its caller waits for it. So a call that completes inside the plugin's function needs no continuation,
-/// and no lock either: see ``OperationSlot``. Only giving up, and progress, which few calls observe, take a lock. No plugin or
-/// caller code runs while it is held.
+/// and no lock either: see ``OperationSlot``. Only giving up, asking whether a call was given up, and progress, which few calls
+/// observe, take a lock. No plugin or caller code runs while it is held.
 package final class OperationTable: Sendable {
     /// The plugin's result, or an error.
     package typealias Outcome = Result<[UInt8], ConnectorError>
@@ -160,6 +160,11 @@ package final class OperationTable: Sendable {
     /// Whether the host gave up a call, of any instance that still exists. False if it has been forgotten.
     package func wasGivenUp(_ id: UInt64) -> Bool {
         !isPending(id) && givenUp.withLock { $0.values.contains { $0.remembers(id) } }
+    }
+
+    /// Whether the host gave up a call of an instance. False if it has been forgotten.
+    package func wasGivenUp(_ id: UInt64, owner: UInt64) -> Bool {
+        !isPending(id) && givenUp.withLock { $0[owner]?.remembers(id) == true }
     }
 
     /// Forgets the given-up calls of a destroyed instance, which may no longer complete them.

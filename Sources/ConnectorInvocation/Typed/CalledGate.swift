@@ -9,6 +9,9 @@ package protocol CalledGate: AnyObject, Sendable {
     var path: String { get }
     /// The plugin's manifest; nil if no plugin was found.
     var manifest: Manifest? { get }
+    /// The manifests of the plugins whose instances receive calls, or may do so at any time. During a trial, and shortly
+    /// after a reload, there are others than ``manifest``.
+    var callableManifests: [Manifest] { get }
     /// The rundown guard that admits calls.
     var rundown: RundownGuard { get }
     /// The typed handles that callers hold.

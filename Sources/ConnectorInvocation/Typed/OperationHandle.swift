@@ -29,18 +29,10 @@ package struct OperationHandle: Sendable {
 
     /// Looks up the operation and compares the signature with the manifest's.
     package init(_ gate: any CalledGate, _ name: String, _ signature: Signature) throws(ConnectorError) {
-        guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
-            throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
-        }
-        guard found.signature == signature, found.foreign == nil, let entry = gate.typedHandles.add(name, signature)
-        else {
-            throw ConnectorError(
-                .signatureMismatch,
-                "\(name) has the signature \(found.signature), but the client was written for \(signature)",
-                fix: "change the client, or use the plugin version that it was written for",
-                connector: gate.path
-            )
-        }
+        try Self.compare(gate, name, signature)
+        guard let entry = gate.typedHandles.add(name, signature) else { throw Self.mismatch(gate, name, signature) }
+        // A reload that was over before the handle was added has not counted it.
+        try Self.compare(gate, name, signature)
         self.gate = gate
         self.entry = entry
         self.rundown = gate.rundown
@@ -48,6 +40,40 @@ package struct OperationHandle: Sendable {
         self.name = name
         self.signature = signature
         isTraced = CallSpan.isWanted
+    }
+
+    /// Throws if the plugin, or another one whose instance may receive the calls, has no such operation.
+    private static func compare(
+        _ gate: any CalledGate,
+        _ name: String,
+        _ signature: Signature
+    ) throws(ConnectorError) {
+        // Read first: if the gate has gone back to its earlier plugin by then, that one is in `manifest`, even without an instance.
+        let callable = gate.callableManifests
+        guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
+            throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
+        }
+        guard manifest.offersTyped(name, signature) else {
+            throw ConnectorError(
+                .signatureMismatch,
+                "\(name) has the signature \(found.signature), but the client was written for \(signature)",
+                fix: "change the client, or use the plugin version that it was written for",
+                connector: gate.path
+            )
+        }
+        guard callable.allSatisfy({ $0.offersTyped(name, signature) }) else {
+            throw mismatch(gate, name, signature)
+        }
+    }
+
+    private static func mismatch(_ gate: any CalledGate, _ name: String, _ signature: Signature) -> ConnectorError {
+        ConnectorError(
+            .signatureMismatch,
+            "another version of the plugin may receive calls, and its \(name) does not have the signature \(signature)",
+            fix: "ask again once the reload or the trial of the new version has ended",
+            connector: gate.path,
+            isRetryable: true
+        )
     }
 
     /// The gate's path.
@@ -107,12 +133,21 @@ package struct OperationHandle: Sendable {
                 } else {
                     try await gate.admit(name, by: deadline, .typed)
                 }
+            var services: (any InstanceServices)?
             let id = try admission.with { instance throws(ConnectorError) in
                 let function = unsafe try instance.function(of: name)
+                if instance.usesGates { services = instance.services }
                 return try instance.start(options.onProgress) { id in
-                    unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
+                    guard instance.usesGates else {
+                        return unsafe self.start(function, on: instance, id: id, deadline: deadline, start)
+                    }
+                    // The calls of used gates that the function makes belong to this call.
+                    let trace = TraceContext.current.during(id, by: deadline)
+                    instance.services.callBegins(trace)
+                    trace.run { unsafe self.start(function, on: instance, id: id, deadline: deadline, start) }
                 }
             }
+            defer { services?.callEnds(id) }
             if let outcome = rundown.environment.operations.takeOutcome(of: id) { return try outcome.get() }
             let channel = admission.channel
             defer { extendLifetime(admission) }

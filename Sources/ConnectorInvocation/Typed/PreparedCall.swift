@@ -155,7 +155,10 @@ public struct PreparedCall: ~Copyable {
             let status = unsafe Int32(truncatingIfNeeded: state.pointee.frame.call(function))
             if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
         }
-        if let failure { throw failure.error }
+        if let failure {
+            unsafe state.pointee.frame.resetAnswers(hasFailed: true)
+            throw failure.error
+        }
         unsafe state.pointee.isAnswered = true
     }
 

@@ -11,8 +11,8 @@ internal import Synchronization
 package final class TypedHandles: Sendable {
     private struct State {
         var counts: [String: Int] = [:]
-        /// The manifest of the plugin that may take over; nil if none is about to.
-        var expected: Manifest?
+        /// The manifests of the plugins that a reload may put in each other's place; empty if there is none.
+        var expected: [Manifest] = []
     }
 
     private let state = Mutex(State())
@@ -34,12 +34,10 @@ package final class TypedHandles: Sendable {
 
     /// Registers a handle.
     ///
-    /// - Returns: Nil if the plugin that is about to take over has another signature.
+    /// - Returns: Nil if a plugin that is about to take over has another signature.
     func add(_ name: String, _ signature: Signature) -> Entry? {
         let isAdded = state.withLock { state in
-            if let expected = state.expected, expected.operation(named: name)?.operation.signature != signature {
-                return false
-            }
+            guard state.expected.allSatisfy({ $0.offersTyped(name, signature) }) else { return false }
             state.counts[name, default: 0] += 1
             return true
         }
@@ -53,18 +51,28 @@ package final class TypedHandles: Sendable {
         }
     }
 
-    /// Admits only handles that also fit another plugin, until ``settle()``.
+    /// Admits only handles that fit all of several plugins, until ``settle()``.
     ///
+    /// - Parameter manifests: Of the plugin that is in use, to which the gate may go back, and of the one to take over.
     /// - Returns: How many handles there are, by the names of their operations.
-    package func expect(_ manifest: Manifest) -> [String: Int] {
+    package func expect(_ manifests: [Manifest]) -> [String: Int] {
         state.withLock { state in
-            state.expected = manifest
+            state.expected = manifests
             return state.counts
         }
     }
 
     /// Ends what ``expect(_:)`` began.
     package func settle() {
-        state.withLock { $0.expected = nil }
+        state.withLock { $0.expected = [] }
+    }
+}
+
+extension Manifest {
+    /// Whether a typed handle may call an operation: it has the handle's signature, and is no function of a foreign
+    /// library, which has another C type.
+    package func offersTyped(_ name: String, _ signature: Signature) -> Bool {
+        guard let found = operation(named: name)?.operation else { return false }
+        return found.signature == signature && found.foreign == nil
     }
 }

@@ -15,10 +15,8 @@ extension RemoteChannel {
         message.put(phase.rawValue)
         message.put(operation)
         message.put(environment.remaining(until: deadline))
-        let name = phase.rawValue
-        state.withLock { $0.inside[operation] = PluginFunction(name) }
         let trace = TraceContext(operation: operation, deadline: deadline)
-        start(.begin, operation, name, trace, message.bytes)
+        start(.begin, operation, phase.rawValue, trace, message.bytes)
     }
 
     /// Calls an operation in the runner, and awaits its answer, its deadline, or the cancellation of the caller's task.
@@ -83,13 +81,14 @@ extension RemoteChannel {
         let number = state.withLock { state -> UInt32? in
             guard !state.isOver else { return nil }
             state.pending[id] = Pending(name: name, message: nil, trace: trace)
+            if kind == .begin { state.inside[id] = PluginFunction(name) }
             return state.number
         }
         if let number, let message = runner.send(kind, instance: number, payload) {
             state.withLock { $0.pending[id]?.message = message }
             return
         }
-        forget(id)
+        state.withLock { ($0.pending[id], $0.inside[id]) = (nil, nil) }
         environment.operations.complete(id, owner: context.owner, .failure(notSent(name)))
     }
 

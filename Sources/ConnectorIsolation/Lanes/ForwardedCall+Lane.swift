@@ -73,6 +73,7 @@ extension ForwardedCall {
             }
         }
         if stream.rest > 0 { stream.fail() }
+        if status != Int32(CONNECTOR_OK) { takeBack() }
         return status
     }
 

@@ -104,8 +104,7 @@ public struct BatchDelivery: Sendable {
         )
         while let batch = batches.popLast() {
             guard !Deadline.isHalfOver else {
-                let words = "not sent: other requests took half of the call's time"
-                return progress.retrying(PluginError(.timedOut, words, retryAfter: .zero))
+                return progress.answered(else: .unsent("not sent: other requests took half of the call's time"))
             }
             do {
                 try await send(batch, encoded)
@@ -127,11 +126,11 @@ public struct BatchDelivery: Sendable {
                     batches.append(Array(batch[..<(batch.count / 2)]))
                 default:
                     guard failure.isRetryable || progress.hasAccepted else { throw failure }
-                    return progress.retrying(failure)
+                    return progress.answered(else: .retry(failure))
                 }
             }
         }
-        return progress.retrying(PluginError(.failed, "not delivered"))
+        return progress.answered(else: .retry(PluginError(.failed, "not delivered")))
     }
 
     /// Divides items into batches within the limits.
@@ -169,20 +168,21 @@ public struct BatchDelivery: Sendable {
         mutating func refuse(_ batch: [Int], _ failures: [Int: PluginError]) -> [Int] {
             for (place, failure) in failures where batch.indices.contains(place) {
                 answers[batch[place]] =
-                    failure.isRetryable
-                    ? Self.retry(failure) : .rejected(failure.message, code: failure.status.code)
+                    failure.isRetryable ? .retry(failure) : .rejected(failure.message, code: failure.status.code)
             }
             return batch.indices.filter { failures[$0] == nil }.map { batch[$0] }
         }
 
-        /// All answers; a missing one becomes a retry.
-        func retrying(_ failure: PluginError) -> [DeliveryAnswer] {
-            answers.map { $0 ?? Self.retry(failure) }
-        }
+        /// All answers, with one for the items that have none.
+        func answered(else rest: DeliveryAnswer) -> [DeliveryAnswer] { answers.map { $0 ?? rest } }
+    }
+}
 
-        private static func retry(_ failure: PluginError) -> DeliveryAnswer {
-            .retry(failure.message, after: failure.retryAfter, code: failure.status.code)
-        }
+extension DeliveryAnswer {
+    /// The answer to an item that was sent, in vain: a vendor's `Retry-After: 0` does not make it ``unsent(_:)``.
+    static func retry(_ failure: PluginError) -> DeliveryAnswer {
+        let wait = failure.retryAfter == .zero ? nil : failure.retryAfter
+        return .retry(failure.message, after: wait, code: failure.status.code)
     }
 }
 

@@ -24,9 +24,7 @@ package struct SteppedDelivery {
             where answer != .accepted && answers[index].outcome != .retry { answers[index] = answer }
         } catch {
             let error = PluginError(error)
-            for index in indices {
-                answers[index] = .retry(error.message, after: error.retryAfter, code: error.status.code)
-            }
+            for index in indices { answers[index] = .retry(error) }
             failure = failure ?? error
         }
     }

@@ -35,7 +35,7 @@ public struct UsedFiles: UsedCapability {
         ) { json throws(ConnectorError) in try FilePage(json: json) }
     }
 
-    /// Reads a file, in parts.
+    /// Reads a file, in parts. Does not compare the content with the digest that the store may keep.
     ///
     /// - Parameter limit: The most bytes to read into memory.
     /// - Throws: `notFound` if there is no such file, `tooLarge` if it has more bytes, `conflict` if it changes during the read.
@@ -48,13 +48,14 @@ public struct UsedFiles: UsedCapability {
         // The size is what the store says.
         content.reserveCapacity(min(size, FileEntry.partLimit))
         while content.count < size {
+            let count = min(size - content.count, FileEntry.partLimit)
             let arguments: JSONObject = [
-                "path": .string(path), "offset": .integer(Int64(content.count)),
-                "count": .integer(Int64(min(size - content.count, FileEntry.partLimit))), "tag": .string(entry.tag),
+                "path": .string(path), "offset": .integer(Int64(content.count)), "count": .integer(Int64(count)),
+                "tag": .string(entry.tag),
             ]
             let part = try await gate.call("get", arguments) { json throws(ConnectorError) -> [UInt8] in
-                guard let bytes = json["base64"]?.string.flatMap(Base64.decode), !bytes.isEmpty else {
-                    throw ConnectorError(.invalid, "expected a part of the file from byte \(content.count)")
+                guard let bytes = json["base64"]?.string.flatMap(Base64.decode), bytes.count == count else {
+                    throw ConnectorError(.invalid, "expected \(count) bytes of the file from byte \(content.count)")
                 }
                 return bytes
             }

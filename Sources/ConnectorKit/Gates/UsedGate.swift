@@ -17,7 +17,8 @@ public struct UsedGate: Sendable {
 
     /// Calls an operation, and returns its result; null if it has none.
     ///
-    /// Cancelling the task cancels the call. The deadline of the plugin's own operation limits it too.
+    /// Cancelling the task cancels the call. The plugin's own operation limits it, too, by its deadline and if the host gives it up; a
+    /// task that the operation has left behind calls on its own account.
     ///
     /// - Parameters:
     ///   - operation: The operation's name in the capability.

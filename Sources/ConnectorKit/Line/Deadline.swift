@@ -12,6 +12,7 @@ package final class Deadline: Sendable {
 
     /// In nanoseconds; `UInt64.max` once the call has ended.
     private let end: Atomic<UInt64>
+    private let isOver = Atomic(false)
     /// The middle of the time that was left when ``isHalfOver`` was first asked, in nanoseconds; 0 until then.
     private let middle = Atomic<UInt64>(0)
     private let clock: any ClockService
@@ -23,6 +24,9 @@ package final class Deadline: Sendable {
 
     /// The deadline of the call that the current task serves, on the monotonic clock of `clock/1`; `UInt64.max` if there is none.
     package static var current: UInt64 { ofCall?.end.load(ordering: .relaxed) ?? .max }
+
+    /// Whether the call that started the current task has ended and left the task behind.
+    static var isOver: Bool { ofCall?.isOver.load(ordering: .relaxed) ?? false }
 
     /// Whether half of the time is over that the call had left when it first asked; false if it has no deadline.
     ///
@@ -41,8 +45,7 @@ package final class Deadline: Sendable {
     /// The earlier of ``current`` and the end of a timeout that begins now.
     static func after(_ timeout: Duration?, on clock: any ClockService) -> UInt64 {
         guard let timeout else { return current }
-        let (end, overflow) = clock.monotonic.addingReportingOverflow(timeout.nanoseconds)
-        return overflow ? current : min(end, current)
+        return min(clock.monotonic.saturatingAdding(timeout.nanoseconds), current)
     }
 
     /// Makes a call with a deadline on the host's clock.
@@ -52,7 +55,10 @@ package final class Deadline: Sendable {
         to call: () async throws -> Value
     ) async rethrows -> Value {
         let deadline = Deadline(end, on: clock)
-        defer { deadline.end.store(.max, ordering: .relaxed) }
+        defer {
+            deadline.end.store(.max, ordering: .relaxed)
+            deadline.isOver.store(true, ordering: .relaxed)
+        }
         return try await $ofCall.withValue(deadline, operation: call)
     }
 }

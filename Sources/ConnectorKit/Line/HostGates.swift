@@ -72,7 +72,8 @@ struct HostGates: GateService, @unchecked Sendable {
                         arguments: arguments,
                         arguments_length: argumentsLength,
                         deadline_ns: deadline,
-                        during: 0
+                        // A task that its call has left behind still has the call's context, and must not end with it.
+                        during: Deadline.isOver ? .max : 0
                     )
                     return connection.whileOpen {
                         unsafe table.pointee.call(

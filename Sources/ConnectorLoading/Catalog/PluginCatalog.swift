@@ -70,6 +70,7 @@ package struct PluginCatalog: Sendable {
         for sidecar in listing.sidecars where unmatched.contains(sidecar) {
             entries.append(PluginEntry(sidecar: "\(directory)/\(sidecar)"))
         }
+        entries += listing.misnamed.map { PluginEntry(misnamed: "\(directory)/\($0)") }
         return listing.folders
     }
 

@@ -148,6 +148,18 @@ extension PluginEntry {
         }
     }
 
+    /// The entry of a file that cannot be named, and so not be loaded.
+    ///
+    /// - Parameter path: Its path with the name repaired.
+    init(misnamed path: String) {
+        self.init(
+            path: path,
+            sidecar: nil,
+            manifest: nil,
+            error: ConnectorError(.unreadable, "the name of \(path) is not UTF-8", fix: "rename it")
+        )
+    }
+
     private static func notBuilt(_ sidecar: String) -> ConnectorError {
         let names = DirectoryListing.imageNames(forSidecar: sidecar.lastPathComponent)
         return ConnectorError(

@@ -24,8 +24,8 @@ package struct DependencyDiagnosis {
     /// The missing libraries, each with the chain of libraries that need it.
     package static func missing(_ closure: DependencyClosure) -> [ConnectorError] {
         closure.members.indices.filter { closure.members[$0].isMissing }.map { index in
-            let chain = closure.chain(to: index)
-            let name = closure.members[index].name
+            let chain = shortened(closure.chain(to: index))
+            let name = closure.members[index].name.excerpt
             return ConnectorError(
                 .missingDependency,
                 chain.dropLast().joined(separator: " needs ") + " needs \(name), which is not on this system",
@@ -33,6 +33,12 @@ package struct DependencyDiagnosis {
                 cause: "\(chain.joined(separator: " -> ")) (not found)"
             )
         }
+    }
+
+    /// A chain of libraries for a message: only its ends if it is long, and of a long name only its ends.
+    private static func shortened(_ chain: [String]) -> [String] {
+        let names = Array(chain.prefix(1)) + chain.dropFirst().map(\.excerpt)
+        return names.count > 10 ? Array(names.prefix(6)) + ["…"] + Array(names.suffix(3)) : names
     }
 
     /// The reason that the dynamic linker refused an image, found from the image's dependencies.

@@ -18,6 +18,8 @@ package struct DirectoryListing {
     private(set) var sidecars: [String] = []
     /// The folders, except hidden ones.
     private(set) var folders: [String] = []
+    /// The shared libraries and sidecars whose names are not UTF-8, repaired.
+    private(set) var misnamed: [String] = []
 
     /// The suffix of image files on this system.
     package static var imageEnding: String {
@@ -36,6 +38,9 @@ package struct DirectoryListing {
         for entry in try Directory.entries(of: path) where !entry.name.hasPrefix(".") {
             if entry.isDirectory ?? Self.isDirectory("\(path)/\(entry.name)") {
                 folders.append(entry.name)
+            } else if entry.bytes != nil {
+                let isPlugin = [Self.imageEnding, Self.sidecarEnding].contains { entry.name.hasSuffix($0) }
+                if isPlugin { misnamed.append(entry.name) }
             } else if entry.name.hasSuffix(Self.imageEnding) {
                 images.append(entry.name)
             } else if entry.name.hasSuffix(Self.sidecarEnding) {
@@ -45,6 +50,7 @@ package struct DirectoryListing {
         images.sort()
         sidecars.sort()
         folders.sort()
+        misnamed.sort()
     }
 
     /// Whether a path leads to a directory, following symbolic links.

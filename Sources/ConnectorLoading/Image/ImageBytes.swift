@@ -90,7 +90,8 @@ package final class ImageBytes {
 
     /// Reads the rest of the file.
     ///
-    /// - Returns: Whether all bytes could be read; false if the file was truncated or cannot be read.
+    /// - Returns: Whether all bytes could be read; false if the file was truncated, written to since its first part was
+    ///   read, or cannot be read.
     @discardableResult
     package func readAll() -> Bool {
         if descriptor >= 0 {
@@ -102,6 +103,8 @@ package final class ImageBytes {
             let file = OpenFile(adopting: descriptor, identity: identity)
             available += unsafe file.read(into: storage + available, from: available, upTo: count - available)
             descriptor = file.take()
+            // Not the time of the last change to the metadata: a new file that is renamed over this one changes that, too.
+            if FileIdentity(descriptor: descriptor)?.modified != identity.modified { available = 0 }
             closeFile()
         }
         return available == count

@@ -21,10 +21,12 @@ package struct OpenFile: ~Copyable {
 
     /// Opens a regular file of a size that a plugin or manifest may have.
     ///
-    /// Never blocks, even for a pipe, whose opening normally waits for a writer.
+    /// Opens nothing else, because opening alone has effects: it starts a watchdog, or releases the writer of a pipe. Never
+    /// blocks, even if the file becomes a pipe meanwhile, whose opening normally waits for a writer.
     ///
     /// - Throws: `not-found`, `unreadable` or `too-large`.
     package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
+        if let found = FileIdentity(path: path) { try Self.checkKind(of: found, path) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         try self.init(adopting: descriptor, path: path, limit: limit)
     }
@@ -39,18 +41,18 @@ package struct OpenFile: ~Copyable {
             close(descriptor)
             throw Self.failure(path, number)
         }
-        guard identity.kind == S_IFREG else {
+        do throws(ConnectorError) {
+            try Self.checkKind(of: identity, path)
+            guard identity.size <= limit else {
+                throw ConnectorError(
+                    .tooLarge,
+                    "\(path) has \(identity.size) bytes, more than the limit of \(limit >> 10) KiB",
+                    fix: "check that it is the right file"
+                )
+            }
+        } catch {
             close(descriptor)
-            let kind = identity.kind == S_IFDIR ? "a directory" : "not a regular file"
-            throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "name the file of a plugin")
-        }
-        guard identity.size <= limit else {
-            close(descriptor)
-            throw ConnectorError(
-                .tooLarge,
-                "\(path) has \(identity.size) bytes, more than the limit of \(limit >> 20) MiB",
-                fix: "name the file of a plugin"
-            )
+            throw error
         }
         self.descriptor = descriptor
         self.identity = identity
@@ -85,6 +87,13 @@ package struct OpenFile: ~Copyable {
             done += result
         }
         return done
+    }
+
+    /// Throws `unreadable` for anything but a regular file.
+    private static func checkKind(of file: FileIdentity, _ path: String) throws(ConnectorError) {
+        guard file.kind != S_IFREG else { return }
+        let kind = file.kind == S_IFDIR ? "a directory" : "not a regular file"
+        throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "check that it is the right path")
     }
 
     private static func failure(_ path: String, _ number: Int32) -> ConnectorError {

@@ -42,11 +42,12 @@ package struct ConformanceCertificate: Sendable, Hashable {
 
     /// Writes the certificate beside an image, replacing an older one; those of other images stay.
     ///
-    /// - Throws: `storage` with the system's reason.
+    /// - Throws: `storage` with the system's reason, or if those of other images cannot be read and would be lost.
     package func write(beside path: String) throws(ConnectorError) {
-        let all = (Self.all(beside: path).filter { $0.file != file } + [self]).sorted { $0.file < $1.file }
-        let document: JSONValue = ["version": 1, "plugins": .array(all.map(\.json))]
         let target = Self.path(beside: path)
+        let others = try Self.entries(of: target).filter { $0["file"]?.string != file }
+        let all = (others + [json]).sorted { ($0["file"]?.string ?? "") < ($1["file"]?.string ?? "") }
+        let document: JSONValue = ["version": 1, "plugins": .array(all)]
         do throws(SystemError) {
             try OutputFile.replace(target, with: Array((document.serialized(pretty: true) + "\n").utf8))
         } catch {
@@ -74,15 +75,39 @@ package struct ConformanceCertificate: Sendable, Hashable {
 
     /// The certificates in the folder of an image; those that cannot be read are left out.
     private static func all(beside image: String) -> [ConformanceCertificate] {
-        guard let bytes = try? SystemFile.bytes(of: path(beside: image), limit: 1 << 20),
-            let document = try? JSONValue(parsing: bytes), document["version"]?.integer == 1
-        else { return [] }
-        return (document["plugins"]?.array ?? []).compactMap { entry in
+        ((try? entries(of: path(beside: image))) ?? []).compactMap { entry in
             guard let file = entry["file"]?.string, let plugin = entry["plugin"]?.string,
                 let sha256 = entry["sha256"]?.string, let level = entry["level"]?.integer, (1...10).contains(level),
                 let host = entry["host"]?.string
             else { return nil }
             return ConformanceCertificate(file: file, plugin: plugin, sha256: sha256, level: Int(level), host: host)
         }
+    }
+
+    /// What a file has about each image; nothing if there is no file.
+    ///
+    /// - Throws: `storage` if it cannot be read, or is one of another release with another version.
+    private static func entries(of file: String) throws(ConnectorError) -> [JSONValue] {
+        var cause: String?
+        do throws(ConnectorError) {
+            let bytes = try ImageBytes(path: file, limit: 1 << 20)
+            let document = try JSONValue(parsing: bytes.copy(at: 0, count: bytes.count) ?? [])
+            if document["version"]?.integer != 1 {
+                cause = document["version"].map { "its version is \($0)" }
+            } else if let entries = document["plugins"]?.array {
+                return entries
+            } else {
+                cause = "it has no list of plugins"
+            }
+        } catch {
+            if error.code == .notFound { return [] }
+            cause = error.message
+        }
+        throw ConnectorError(
+            .storage,
+            "\(file) cannot be written, because the certificates in it cannot be read and would be lost",
+            fix: "certify with the release that wrote it, or remove it",
+            cause: cause
+        )
     }
 }

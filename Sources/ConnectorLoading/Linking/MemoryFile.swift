@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorPlatform
 internal import Synchronization
 
 #if os(Linux)
+    package import ConnectorPlatform
     import Glibc
 
     /// A file in memory that can be sealed: memfd_create(2).
@@ -39,9 +39,10 @@ internal import Synchronization
         /// - Parameters:
         ///   - bytes: The file's whole content.
         ///   - name: The name in `/proc/PID/maps`, for debuggers and crash reports.
-        /// - Returns: The file; without a descriptor if the system lacks or forbids such files.
-        package static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) -> MemoryFile {
-            guard let create = unsafe create else { return MemoryFile(descriptor: -1) }
+        /// - Throws: `ENOSYS` or another number if the system lacks or forbids such files; what ``isShortage(_:)`` knows if it
+        ///   has no room for this one.
+        package static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) throws(SystemError) -> MemoryFile {
+            guard let create = unsafe create else { throw SystemError(ENOSYS) }
             // memfd_create(2) accepts a name of up to 249 bytes.
             var name = name
             while name.utf8.count > 249 { name.unicodeScalars.removeLast() }
@@ -49,15 +50,16 @@ internal import Synchronization
             // Kernels before 6.3 reject the flag, later ones may require it (sysctl vm.memfd_noexec).
             var descriptor = unsafe create(name, flags | executable)
             if descriptor < 0, errno == EINVAL { descriptor = unsafe create(name, flags) }
-            guard descriptor >= 0 else { return MemoryFile(descriptor: -1) }
+            guard descriptor >= 0 else { throw SystemError() }
             let file = MemoryFile(descriptor: descriptor)
-            do throws(SystemError) {
-                try unsafe OutputFile.write(bytes, to: descriptor)
-            } catch {
-                return MemoryFile(descriptor: -1)
-            }
-            guard fcntl(descriptor, addSeals, allSeals) == 0 else { return MemoryFile(descriptor: -1) }
+            try unsafe OutputFile.write(bytes, to: descriptor)
+            guard fcntl(descriptor, addSeals, allSeals) == 0 else { throw SystemError() }
             return file
+        }
+
+        /// Whether there was no file because descriptors or memory were used up, so that there may be one later.
+        static func isShortage(_ error: SystemError) -> Bool {
+            [EMFILE, ENFILE, ENOMEM, ENOSPC].contains(error.number)
         }
 
         /// The sealed bytes, mapped until their digest is computed.

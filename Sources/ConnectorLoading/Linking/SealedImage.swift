@@ -77,11 +77,21 @@ package struct SealedImage: ~Copyable {
             }
         isKept = if case .kept = storage { true } else { false }
         #if os(Linux)
-            memory =
-                isAutomatic && !keepsLayout
-                ? unsafe MemoryFile.sealing(bytes, name: path.lastPathComponent) : MemoryFile(descriptor: -1)
+            memory = unsafe Self.memory(isAutomatic && !keepsLayout ? bytes : nil, name: path.lastPathComponent)
         #endif
     }
+
+    #if os(Linux)
+        /// The bytes in a memory file; one without a descriptor if there are none, or if the system refuses it.
+        private static func memory(_ bytes: UnsafeRawBufferPointer?, name: String) -> MemoryFile {
+            guard let bytes = unsafe bytes else { return MemoryFile(descriptor: -1) }
+            do throws(SystemError) {
+                return unsafe try MemoryFile.sealing(bytes, name: name)
+            } catch {
+                return MemoryFile(descriptor: -1)
+            }
+        }
+    #endif
 
     /// Loads the image; its constructors run.
     ///

@@ -183,21 +183,42 @@ internal import ConnectorManifest
         package var descriptor: Int32 { file.descriptor }
         private let file: MemoryFile
 
-        private init(_ bytes: UnsafeRawBufferPointer, path: String) {
+        private init(_ bytes: UnsafeRawBufferPointer, path: String) throws(SystemError) {
             self.path = path
-            file = unsafe MemoryFile.sealing(bytes, name: path.lastPathComponent)
+            file = unsafe try MemoryFile.sealing(bytes, name: path.lastPathComponent)
             content = unsafe file.content(bytes)
         }
 
         /// Seals bytes that have been checked.
-        fileprivate static func sealing(_ bytes: ImageBytes) throws(ConnectorError) -> SealedImageFile {
-            let sealed = unsafe bytes.withAllBytes { unsafe SealedImageFile($0, path: bytes.path) }
+        ///
+        /// - Throws: `unavailable` if descriptors or memory are used up; `unsupported` if the system has no files in memory.
+        static func sealing(_ bytes: ImageBytes) throws(ConnectorError) -> SealedImageFile {
+            let sealed: SealedImageFile?
+            do throws(SystemError) {
+                sealed = try unsafe bytes.withAllBytes { content throws(SystemError) in
+                    try unsafe SealedImageFile(content, path: bytes.path)
+                }
+            } catch {
+                throw failure(error, bytes.path)
+            }
             guard let sealed else { throw Preflight.changed(bytes.path) }
-            guard sealed.descriptor < 0 else { return sealed }
-            throw ConnectorError(
-                .unsupported,
-                "the system has no files in memory, in which \(bytes.path) is handed to its runner",
-                cause: SystemError().description
+            return sealed
+        }
+
+        private static func failure(_ error: SystemError, _ path: String) -> ConnectorError {
+            guard MemoryFile.isShortage(error) else {
+                return ConnectorError(
+                    .unsupported,
+                    "the system has no files in memory, in which \(path) is handed to its runner",
+                    cause: error.description
+                )
+            }
+            return ConnectorError(
+                .unavailable,
+                "there is no room for the file in memory in which \(path) is handed to its runner",
+                fix: "raise the process's limit of open files (ulimit -n), or its memory",
+                cause: error.description,
+                isRetryable: true
             )
         }
     }

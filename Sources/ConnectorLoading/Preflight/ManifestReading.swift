@@ -99,7 +99,7 @@ package struct ManifestReading {
         return differences.isEmpty ? nil : differences.joined(separator: ", ")
     }
 
-    private static func none(_ path: String) -> ConnectorError {
+    static func none(_ path: String) -> ConnectorError {
         ConnectorError(
             .noManifest,
             "\(path) carries no manifest and has none beside it",

@@ -44,11 +44,15 @@ package enum Preflight {
         return problems
     }
 
+    /// About how much of a function's role, which includes the name of an operation, a message shows.
+    private static let roleLength = 200
+
     /// The error for an exported symbol that is not a function although the manifest names it as one.
     private static func noFunction(_ symbol: String, role: String, path: String) -> ConnectorError {
         ConnectorError(
             .symbolAbsent,
-            "\(path) exports \(symbol), which its manifest names as \(role), but it is not a function",
+            "\(path) exports \(symbol.excerpt), which its manifest names as \(role.excerpt(of: roleLength)), but it is not a "
+                + "function",
             fix: "name a function in the manifest, or build the file again"
         )
     }
@@ -70,7 +74,7 @@ package enum Preflight {
     package static func symbolAbsent(_ symbol: String, role: String, path: String) -> ConnectorError {
         ConnectorError(
             .symbolAbsent,
-            "\(path) does not export \(symbol), which its manifest names as \(role)",
+            "\(path) does not export \(symbol.excerpt), which its manifest names as \(role.excerpt(of: roleLength))",
             fix:
                 "export it (CONNECTOR_EXPORT in C, @_cdecl or @c in Swift, #[no_mangle] in Rust), or correct the manifest"
         )

@@ -7,7 +7,6 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
-    import SwiftOverlayShims
 #else
     import Darwin
 #endif
@@ -106,6 +105,8 @@ package struct ImageReplacement: Sendable {
     /// The error with the name of the given file in place of the copy's.
     package func shown(_ error: ConnectorError) -> ConnectorError {
         var error = error
+        // A sidecar belongs beside the image that is replaced.
+        if error.code == .noManifest { error.fix = ManifestReading.none(target).fix }
         error.message = error.message.replacing(image.staged, with: source)
         error.cause = error.cause?.replacing(image.staged, with: source)
         return error
@@ -167,11 +168,8 @@ package struct ImageReplacement: Sendable {
                 return true
             }
             guard isWhole != nil else { throw SystemError(EIO) }
-            var status = stat()
-            if unsafe stat(model, &status) == 0 {
-                // Only root may give files away; for anybody else, the owner is this user anyway.
-                _ = fchown(descriptor, status.st_uid, status.st_gid)
-                try check(fchmod(descriptor, status.st_mode & 0o7777))
+            if let model = FileIdentity(path: model) {
+                try OutputFile.copyAccess(of: model, to: descriptor)
             } else {
                 try check(fchmod(descriptor, 0o644))
             }

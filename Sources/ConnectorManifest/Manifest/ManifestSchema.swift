@@ -50,7 +50,7 @@ package enum ManifestSchema {
         ],
         "entry": described(symbol, "The exported function that returns the plugin's table of functions."),
         "documentation": ["type": "string", "description": "A sentence about the plugin."],
-        "language": ["type": "string", "description": "The language of the source: c, cpp, rust, swift."],
+        "language": ["type": "string", "description": "The language of the source: c, c++, rust, swift."],
         "thread": [
             "enum": .array(Manifest.ThreadClass.allCases.map { .string($0.rawValue) }), "default": "any",
             "description": "Whether operations may run concurrently, or one of an instance at a time.",

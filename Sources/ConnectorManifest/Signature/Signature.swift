@@ -10,7 +10,8 @@ internal import ConnectorBase
 /// parameters = "(" [ parameter { "," parameter } ] ")"
 /// parameter  = name ":" [ "out" ] type [ "?" ]
 /// results    = type | "(" name ":" type { "," name ":" type } ")"
-/// type       = "i8" … "i64" | "u8" … "u64" | "f32" | "f64" | "handle" | "string" | "bytes" | "json" | "cstring"
+/// type       = "i8" … "i64" | "u8" … "u64" | "f32" | "f64" | "handle" | "string" | "bytes" | "json"
+///            | "cstring" | "bytes32"
 /// ```
 ///
 /// For example `(collection: string, record: json, id: string?) async -> json`. `connector/operation.h` gives each

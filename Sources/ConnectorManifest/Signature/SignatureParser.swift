@@ -92,8 +92,8 @@ private struct SignatureParser {
         if signature.parameters.contains(where: { $0.direction == .out }) {
             throw error("an async operation has no out parameters: it returns its result by completion")
         }
-        if signature.results.count > 1 || signature.results.contains(where: { $0.type.isScalar || $0.type == .cstring })
-        {
+        let completes: Set<ValueType> = [.string, .bytes, .json]
+        if signature.results.count > 1 || !signature.results.allSatisfy({ completes.contains($0.type) }) {
             throw error("an async operation returns nothing, or one string, bytes or json")
         }
     }

@@ -8,8 +8,10 @@ internal import ConnectorPlatform
 extension Delivery {
     /// What one pass of the loop carries to the next.
     struct Progress {
-        /// The most events of the next batch; less than the limit while a refused batch is searched, and after a timeout.
+        /// The most events of a new batch; less than the limit while a refused batch is searched, and after two timeouts.
         var count: Int
+        /// The attempt that the next one repeats; nil if the last one delivered something, or some of its events are gone.
+        var repeated: Repetition?
         /// How many attempts have failed in a row.
         var failures = 0
         /// How many more slow deliveries must succeed before the batches grow again; more than zero only after a timeout.
@@ -18,8 +20,19 @@ extension Delivery {
         var start: UInt64 = 0
         /// The time of day less the monotonic time, in nanoseconds, when they were last compared.
         var offset: Int64?
+        /// Whether the last delivery left events of its batch unsent. They wait for no others to share theirs.
+        var hasUnsent = false
         /// The event that waits for others to share its batch, and the monotonic time at which it was found.
         var gathering: (position: Int64, since: UInt64)?
+    }
+
+    /// An attempt that failed as a whole, and is repeated as it was. If only its answer was lost, the vendor has the events, and some
+    /// vendors recognise a batch but not its events.
+    struct Repetition {
+        /// How many events the attempt had; none that has arrived since joins them.
+        var count: Int
+        /// Whether the attempt took too long.
+        var isTimeout: Bool
     }
 
     /// Delivers until it is stopped.
@@ -39,15 +52,16 @@ extension Delivery {
 
     private func step(_ progress: inout Progress) async throws(ConnectorError) {
         guard environment.isUsable() else { return try await waitForGate(&progress) }
-        let limit = BatchLimits(count: progress.count, bytes: limits.bytes)
+        let limit = BatchLimits(count: progress.repeated?.count ?? progress.count, bytes: limits.bytes)
         let (monotonic, now) = (environment.clock.now(), environment.clock.wallTime())
         try await compareClocks(&progress, now)
         let batch = try await environment.engine.batch(for: target, upTo: limit, now: now)
         if let damage = batch.damage {
+            progress.repeated = nil
             let failures = batch.entries.map { _ in damage }
             return try await settle(batch, batch.entries.map { _ in .dead }, Attempt(at: now, failures: failures))
         }
-        if try await expire(batch, now) { return }
+        if try await expire(batch, now, &progress) { return }
         guard !batch.isEmpty else {
             set(.idle)
             let end = batch.nextDue.map { monotonic.saturatingAdding($0.nanoseconds(after: now)) }
@@ -76,7 +90,7 @@ extension Delivery {
         let (monotonic, now) = (environment.clock.now(), environment.clock.wallTime())
         try await compareClocks(&progress, now)
         let batch = try await environment.engine.batch(for: target, upTo: limits, now: now)
-        if try await expire(batch, now) { return }
+        if try await expire(batch, now, &progress) { return }
         await wait(until: monotonic.saturatingAdding(policy.longestWait.nanoseconds))
     }
 
@@ -107,10 +121,9 @@ extension Delivery {
         let age = max(now.nanoseconds(after: first.event.createdAt), gathered(first.position, &progress))
         let bytes = batch.entries.reduce(0) { $0 + $1.event.payload.count + 1 }
         let room = Arrivals(count: limit.count - batch.entries.count, bytes: limit.bytes - bytes)
-        guard !batch.isFull, room.count > 0, room.bytes > 0, first.attempts == 0, age < policy.batchAge.nanoseconds
-        else {
-            return nil
-        }
+        guard !batch.isFull, room.count > 0, room.bytes > 0, first.attempts == 0, !progress.hasUnsent,
+            age < policy.batchAge.nanoseconds
+        else { return nil }
         return (monotonic.saturatingAdding(policy.batchAge.nanoseconds - age), room)
     }
 
@@ -135,24 +148,33 @@ extension Delivery {
             let wait = least == .zero ? 0 : backoff(after: attempts, atLeast: least)
             return Timestamp(nanoseconds: environment.clock.wallTime().nanoseconds.saturatingAdding(wait))
         }
+        let unsent = batch.entries.count - decision.outcomes.count
+        progress.hasUnsent = unsent > 0
+        var sent = batch
+        sent.entries.removeLast(unsent)
         if let pace = policy.pace {
-            let unsent = decision.next == .proceed ? decision.outcomes.count { $0 == .waiting } : 0
-            progress.start = begin.saturatingAdding(UInt64(Double(batch.entries.count - unsent) / pace * 1e9))
+            progress.start = begin.saturatingAdding(UInt64(Double(sent.entries.count) / pace * 1e9))
         }
-        try await settle(batch, decision.outcomes, Attempt(at: start, failures: decision.failures))
+        try await settle(sent, decision.outcomes, Attempt(at: start, failures: decision.failures))
         switch decision.next {
         case .proceed:
-            progress.failures = 0
+            (progress.failures, progress.repeated) = (0, nil)
             // Twice as many events may take twice as long, and of a call that takes too long nothing is known.
             let isSlow = duration >= CallOptions().timeoutNanoseconds / 2
             progress.slowDeliveriesLeft = isSlow ? max(0, progress.slowDeliveriesLeft - 1) : 0
             if progress.slowDeliveriesLeft == 0 { progress.count = min(limits.count, progress.count * 2) }
-        case .split: progress.count = max(1, batch.entries.count / 2)
-        case .pause(let failure, let least):
-            if failure.code == .timedOut {
+        case .split: (progress.count, progress.repeated) = (max(1, batch.entries.count / 2), nil)
+        case .pause(let failure, let least, let hasTimedOut):
+            // A composite's answer may name only a child that failed at once.
+            let isTimeout = hasTimedOut || duration >= CallOptions().timeoutNanoseconds
+            if isTimeout, progress.repeated?.isTimeout == true {
+                // An answer is hardly lost twice in a row: the batch takes too long.
                 progress.count = max(1, batch.entries.count / 2)
                 // The size may not have been the cause, so it is tried again after a while.
                 progress.slowDeliveriesLeft = 8
+                progress.repeated = Repetition(count: progress.count, isTimeout: true)
+            } else {
+                progress.repeated = Repetition(count: batch.entries.count, isTimeout: isTimeout)
             }
             // Another host may reach the vendor.
             environment.engine.release(target)
@@ -180,7 +202,11 @@ extension Delivery {
     /// Turns the events that are too old into dead letters.
     ///
     /// - Returns: Whether there were any.
-    private func expire(_ batch: OutboxBatch, _ now: Timestamp) async throws(ConnectorError) -> Bool {
+    private func expire(
+        _ batch: OutboxBatch,
+        _ now: Timestamp,
+        _ progress: inout Progress
+    ) async throws(ConnectorError) -> Bool {
         guard let age = policy.maximumAge else { return false }
         let isOld = batch.entries.map { entry in
             now.nanoseconds(after: entry.renewedAt ?? entry.event.createdAt) > age.nanoseconds
@@ -190,6 +216,7 @@ extension Delivery {
         let failure = DeliveryFailure(.timedOut, "older than \(age.brief) before the vendor took it")
         let old = zip(batch.entries, isOld).prefix { batch.entries[0].attempts > 0 || $1 }.filter(\.1).map(\.0)
         guard !old.isEmpty else { return false }
+        progress.repeated = nil
         try await settle(
             OutboxBatch(target: target, entries: old),
             Array(repeating: .dead, count: old.count),

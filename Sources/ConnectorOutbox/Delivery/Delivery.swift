@@ -10,7 +10,8 @@ internal import Synchronization
 ///
 /// One batch is under way at a time. A batch that the vendor refuses as a whole is halved until the event at fault is
 /// found; that one becomes a dead letter, and the batches grow again. After any other failure the delivery pauses:
-/// exponentially longer, at random, and never shorter than the vendor asks for. After a timeout the next batch is half as large, too.
+/// exponentially longer, at random, and never shorter than the vendor asks for. The same batch follows, without what has arrived
+/// meanwhile, since the vendor may have taken it, and only its answer was lost. After the second timeout in a row, half of it follows.
 package final class Delivery: Sendable {
     /// The connector.
     package let target: String

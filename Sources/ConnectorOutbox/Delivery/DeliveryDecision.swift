@@ -6,9 +6,9 @@ internal import ConnectorCapabilities
 
 /// What an attempt to deliver a batch means for its events, and for the next batch.
 struct DeliveryDecision {
-    /// What becomes of each event.
+    /// What becomes of each event that was sent: of the first ones of the batch. The others have had no attempt.
     var outcomes: [DeliveryOutcome]
-    /// Why each event was not delivered; nil if it was.
+    /// Why each of these was not delivered; nil if it was.
     var failures: [DeliveryFailure?]
     /// What to deliver next.
     var next: Next
@@ -20,7 +20,9 @@ struct DeliveryDecision {
         /// Half of the batch, since one of its events makes the vendor refuse all of them.
         case split
         /// The same events again, once the vendor can take them.
-        case pause(DeliveryFailure, atLeast: Duration?)
+        ///
+        /// A call of a composite takes too long if it does so at one child, whatever the other children answer.
+        case pause(DeliveryFailure, atLeast: Duration?, isTimeout: Bool)
     }
 
     /// Reads an answer, one for each event, or the error of the whole batch.
@@ -43,7 +45,7 @@ struct DeliveryDecision {
             failures = Array(repeating: failure, count: count)
             guard Self.blamesEvent(error.code) else {
                 outcomes = Array(repeating: .waiting, count: count)
-                next = .pause(failure, atLeast: error.retryAfter)
+                next = .pause(failure, atLeast: error.retryAfter, isTimeout: error.hasTimedOut)
                 return
             }
             outcomes = Array(repeating: count > 1 ? .waiting : .dead, count: count)
@@ -56,14 +58,17 @@ struct DeliveryDecision {
                 let failure = refusals.lazy.compactMap(\.self).first ?? DeliveryFailure(.misbehaved, "no answer")
                 failures = count == answers.count ? refusals : Array(repeating: failure, count: count)
                 outcomes = Array(repeating: .waiting, count: count)
-                next = .pause(failure, atLeast: answers.compactMap(\.retryAfter).max())
+                next = .pause(
+                    failure,
+                    atLeast: answers.compactMap(\.retryAfter).max(),
+                    isTimeout: failure.code == .timedOut
+                )
                 return
             }
-            failures = refusals
             // What was not sent keeps its place and has had no attempt, unless a later event was sent.
-            let end = answers.lastIndex { !$0.isUnsent } ?? 0
-            outcomes = batch.entries.indices.map { index in
-                guard index <= end else { return .waiting }
+            let sent = 0...(answers.lastIndex { !$0.isUnsent } ?? 0)
+            failures = Array(refusals[sent])
+            outcomes = sent.map { index in
                 if answers[index].outcome == .accepted { return .delivered }
                 return isLasting[index]
                     ? .dead

@@ -25,19 +25,38 @@ package final class DeliveryLock: Sendable {
         guard descriptor >= 0 else {
             throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(SystemError())")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason = SystemError()
-            _ = close(descriptor)
-            guard reason.number == EWOULDBLOCK else {
-                throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(reason)")
-            }
-            throw ConnectorError(
-                .conflict,
-                "another process delivers the events of \(directory)",
-                fix: "stop it, or give this one a \"state\" of its own; find it with: fuser \(path)",
-                isRetryable: true
-            )
+        guard let refusal = Self.take(descriptor) else { return }
+        // Everything is initialized, so that `deinit` closes the file.
+        guard refusal.number == EWOULDBLOCK else {
+            throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(refusal)")
         }
+        throw ConnectorError(
+            .conflict,
+            "another process delivers the events of \(directory)",
+            fix: "stop it, or give this one a \"state\" of its own; find it with: fuser \(path)",
+            isRetryable: true
+        )
+    }
+
+    /// How often to try again while other processes look, and the wait in between: a look takes microseconds.
+    private static let patience = (attempts: 200, microseconds: UInt32(1000))
+
+    /// Locks a file, unless another process has the lock. Processes that only look, see ``isHeld(_:)``, are waited for.
+    ///
+    /// - Returns: The refusal; nil if the file is locked.
+    private static func take(_ descriptor: Int32) -> SystemError? {
+        var attempts = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let refusal = SystemError()
+            attempts += 1
+            // Those that look share the lock, and whoever delivers does not.
+            guard refusal.number == EWOULDBLOCK, attempts < patience.attempts,
+                flock(descriptor, LOCK_SH | LOCK_NB) == 0
+            else { return refusal }
+            _ = flock(descriptor, LOCK_UN)
+            usleep(patience.microseconds)
+        }
+        return nil
     }
 
     /// A right without a lock file, for an outbox that no other process sees.
@@ -45,7 +64,7 @@ package final class DeliveryLock: Sendable {
         (descriptor, path) = (-1, "")
     }
 
-    /// Whether somebody has the lock of a directory. Creates no file.
+    /// Whether somebody has the lock of a directory. Creates no file, and shares the lock for a moment.
     package static func isHeld(_ directory: String) -> Bool {
         let descriptor = unsafe open("\(directory)/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }

@@ -45,8 +45,10 @@ package protocol OutboxEngine: Sendable {
 
     /// Records an attempt to deliver a batch, and what became of each of its events.
     ///
-    /// - Parameter outcomes: One for each event, in the order of the batch; those of an unfinished attempt are all
-    ///   ``DeliveryOutcome/waiting``.
+    /// - Parameters:
+    ///   - batch: The batch that was taken, or its first events if the others were not sent.
+    ///   - outcomes: One for each event, in the order of the batch; those of an unfinished attempt are all
+    ///     ``DeliveryOutcome/waiting``.
     /// - Returns: For each event, whether it was still queued: an operator may have dropped it.
     @discardableResult
     func settle(

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// How much may wait for a connector, and what gives way when more comes.
 package struct QueueBound: Sendable, Hashable {
     /// The most bytes of payloads. An event that is larger may wait alone.

@@ -100,10 +100,7 @@ public final class ManualHostClock: HostClock {
 
     /// Moves the clock forward, stopping at the moment of each timer that fires on the way.
     public func advance(by duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        let span = nanoseconds.overflow ? .max : nanoseconds.partialValue
-        let end = now().saturatingAdding(span.saturatingAdding(UInt64(clamping: attoseconds / 1_000_000_000)))
+        let end = now().saturatingAdding(duration.nanoseconds)
         while let action = nextAction(until: end) { action() }
     }
 

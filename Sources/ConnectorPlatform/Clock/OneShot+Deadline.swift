@@ -23,7 +23,6 @@ extension OneShot {
     ///
     /// - Returns: The value; nil if the time runs out.
     package func wait(for duration: Duration, on clock: any HostClock) async -> Value? {
-        let (deadline, isOver) = clock.now().addingReportingOverflow(duration.nanoseconds)
-        return await wait(by: isOver ? .max : deadline, on: clock)
+        await wait(by: clock.now().saturatingAdding(duration.nanoseconds), on: clock)
     }
 }

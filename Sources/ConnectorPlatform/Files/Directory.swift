@@ -15,21 +15,38 @@ internal import ConnectorBase
 package enum Directory {
     /// One entry of a directory.
     package struct Entry: Sendable {
-        /// The name, without a slash.
+        /// The name, without a slash. If it is not UTF-8, it is repaired, and leads to no file.
         package var name: String
+        /// The bytes of a name that is not UTF-8, with a zero at the end; nil for any other.
+        package var bytes: [CChar]?
         /// Whether the entry is a directory; nil if the file system does not say, and for symbolic links.
         package var isDirectory: Bool?
     }
 
     /// The entries of a directory, in no order, without `.` and `..`.
     package static func entries(of path: String) throws(SystemError) -> [Entry] {
+        try entries(of: Array(path.utf8CString))
+    }
+
+    /// The entries of a directory whose path may not be UTF-8.
+    ///
+    /// - Parameter path: The bytes of the path, with a zero at the end.
+    static func entries(of path: [CChar]) throws(SystemError) -> [Entry] {
         guard let stream = unsafe opendir(path) else { throw SystemError() }
         defer { unsafe closedir(stream) }
         var entries: [Entry] = []
-        while let entry = unsafe readdir(stream) {
+        while true {
+            // Nothing else tells the end of the directory from an error.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else {
+                guard errno == 0 else { throw SystemError() }
+                return entries
+            }
             // The name's array is declared longer than the record may be: take its address instead of copying it.
             let start = unsafe UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
-            let name = unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
+            let bytes = unsafe start.assumingMemoryBound(to: CChar.self)
+            let valid = unsafe String(validatingCString: bytes)
+            let name = if let valid { valid } else { unsafe String(cString: bytes) }
             guard name != ".", name != ".." else { continue }
             let isDirectory: Bool? =
                 switch unsafe Int32(entry.pointee.d_type) {
@@ -37,9 +54,9 @@ package enum Directory {
                 case Int32(DT_REG): false
                 default: nil
                 }
-            entries.append(Entry(name: name, isDirectory: isDirectory))
+            let kept = unsafe valid == nil ? Array(UnsafeBufferPointer(start: bytes, count: strlen(bytes) + 1)) : nil
+            entries.append(Entry(name: name, bytes: kept, isDirectory: isDirectory))
         }
-        return entries
     }
 
     /// Creates a directory and its missing parents. Existing directories stay unchanged.

@@ -16,27 +16,40 @@ package enum OutputFile {
 
     /// Replaces a file by renaming another one, so that a concurrent reader sees either the old file or the new one.
     ///
-    /// By default, others may read the file, as far as the process's umask lets them.
+    /// A symbolic link at the path is replaced, too, and not followed.
     ///
-    /// - Parameter mode: The file's permissions, before the umask.
+    /// - Parameter mode: The file's permissions, before the umask. By default, it has those of the old file, and its owner; if
+    ///   there is none, others may read the new one, as far as the umask lets them.
     package static func replace(
         _ path: String,
         with bytes: [UInt8],
-        mode: UInt32 = 0o644
+        mode: UInt32? = nil
     ) throws(SystemError) {
+        let found = mode == nil ? FileIdentity(itself: path) : nil
+        let model = found.flatMap { $0.kind == S_IFREG ? $0 : nil }
         let temporary = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue)"
         // An earlier process with the same id may have left one: in a container, the first process always has the same id.
         unsafe unlink(temporary)
-        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
+        let first = mode ?? (model == nil ? 0o644 : 0o600)
+        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(first))
         guard file >= 0 else { throw SystemError() }
         do throws(SystemError) {
             defer { close(file) }
             try write(bytes, to: file)
+            if let model { try copyAccess(of: model, to: file) }
             guard fsync(file) == 0, unsafe rename(temporary, path) == 0 else { throw SystemError() }
         } catch {
             unsafe unlink(temporary)
             throw error
         }
+    }
+
+    /// Gives an open file the permissions of another one, and its owner and group as far as this user may.
+    package static func copyAccess(of model: FileIdentity, to descriptor: Int32) throws(SystemError) {
+        // Only root may give files away, but a group may be any of this user's.
+        _ = fchown(descriptor, .max, model.group)
+        _ = fchown(descriptor, model.owner, .max)
+        guard fchmod(descriptor, mode_t(model.mode & 0o777)) == 0 else { throw SystemError() }
     }
 
     /// Writes all bytes of an array.
@@ -47,7 +60,9 @@ package enum OutputFile {
         try result.get()
     }
 
-    /// Writes all bytes, even if write(2) accepts only a part at a time.
+    /// Writes all bytes, even if write(2) accepts only a part at a time, or nothing for now.
+    ///
+    /// Another process that shares a pipe or terminal may have made it non-blocking; writing to it blocks all the same.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemError) {
         guard let base = bytes.baseAddress else { return }
         var done = 0
@@ -58,6 +73,11 @@ package enum OutputFile {
                 let result = unsafe Darwin.write(descriptor, base + done, bytes.count - done)
             #endif
             if result < 0, errno == EINTR { continue }
+            if result < 0, errno == EAGAIN {
+                var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&target, 1, -1)
+                continue
+            }
             guard result > 0 else { throw SystemError() }
             done += result
         }

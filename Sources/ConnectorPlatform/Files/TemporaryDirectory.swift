@@ -32,7 +32,7 @@ package final class TemporaryDirectory: Sendable {
             let lock = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard lock >= 0 else {
                 let error = SystemError()
-                Self.remove(path)
+                Self.remove(Array(path.utf8CString))
                 throw error
             }
             // Without file locking, leftovers are not removed; everything else works.
@@ -49,7 +49,7 @@ package final class TemporaryDirectory: Sendable {
     deinit { close(lock) }
 
     /// Removes the directory with everything in it.
-    package func remove() { Self.remove(path) }
+    package func remove() { Self.remove(Array(path.utf8CString)) }
 
     /// Removes this user's directories of a kind whose processes have ended.
     private static func removeLeftovers(_ name: String) {
@@ -58,7 +58,7 @@ package final class TemporaryDirectory: Sendable {
             guard (try? Directory.checkPrivate(path)) != nil else { continue }
             let lock = unsafe open("\(path)/\(lockName)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard lock >= 0 else { continue }
-            if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(path) }
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(Array(path.utf8CString)) }
             close(lock)
         }
     }
@@ -83,16 +83,19 @@ package final class TemporaryDirectory: Sendable {
     }
 
     /// Removes a directory with everything in it, and follows no link; what cannot be removed stays.
-    private static func remove(_ path: String) {
+    ///
+    /// - Parameter path: The bytes of its path, with a zero at the end, because a plugin may give its files names that are not UTF-8.
+    private static func remove(_ path: [CChar]) {
         for entry in (try? Directory.entries(of: path)) ?? [] {
-            let child = "\(path)/\(entry.name)"
+            let name = entry.bytes ?? Array(entry.name.utf8CString)
+            let child = Array(path.dropLast()) + [CChar(UInt8(ascii: "/"))] + name
             if unsafe unlink(child) != 0, entry.isDirectory != false, isDirectory(child) { remove(child) }
         }
         unsafe rmdir(path)
     }
 
     /// Whether the path is a directory itself, and not a link to one. If so, changes its mode so that this user may empty it.
-    private static func isDirectory(_ path: String) -> Bool {
+    private static func isDirectory(_ path: [CChar]) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

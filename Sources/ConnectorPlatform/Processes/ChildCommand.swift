@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -37,6 +39,9 @@ package struct ChildCommand: Sendable, Hashable {
         case tooLong
     }
 
+    /// The children that have not been reaped, each of which leads a process group; nil once ``killAll()`` has been called.
+    private static let running = Mutex<Set<pid_t>?>([])
+
     /// Creates a command; nothing runs yet.
     package init(_ arguments: [String], environment: [String: String], timeout: Duration, limit: Int) {
         self.arguments = arguments
@@ -47,8 +52,10 @@ package struct ChildCommand: Sendable, Hashable {
 
     /// Runs the program, and returns what it wrote to standard output.
     ///
-    /// - Parameter isCancelled: Asked some times a second; the child's group is killed once the answer is true.
+    /// - Parameter isCancelled: Asked before the start and then some times a second; the child's group is killed once the answer is
+    ///   true.
     package func output(unless isCancelled: () -> Bool = { false }) throws(Failure) -> [UInt8] {
+        guard !isCancelled(), Self.running.withLock({ $0 != nil }) else { throw .signal(SIGKILL) }
         let pipe: Pipe
         do throws(SystemError) {
             pipe = try Pipe()
@@ -64,10 +71,20 @@ package struct ChildCommand: Sendable, Hashable {
         return try finish(child, readingFrom: pipe.reading, unless: isCancelled)
     }
 
+    /// Kills every child of this process with its group, and lets no other one start: for a process that ends at once, whose children
+    /// would go on.
+    package static func killAll() {
+        // The numbers belong to no other processes, because none of these children has been reaped.
+        running.withLock { children in
+            for child in children ?? [] { kill(group: child) }
+            children = nil
+        }
+    }
+
     /// Starts the child in a process group of its own.
     private func start(writingTo target: Int32) throws(Failure) -> pid_t {
         do throws(SystemError) {
-            return try unsafe ChildProcess.start(arguments, environment: environment, ownsGroup: true) { actions in
+            let child = try unsafe ChildProcess.start(arguments, environment: environment, ownsGroup: true) { actions in
                 unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
                 unsafe posix_spawn_file_actions_adddup2(&actions, target, STDOUT_FILENO)
                 unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
@@ -82,6 +99,9 @@ package struct ChildCommand: Sendable, Hashable {
                     }
                 #endif
             }
+            let isLate = Self.running.withLock { children in children?.insert(child) == nil }
+            if isLate { Self.kill(group: child) }
+            return child
         } catch {
             throw .notStarted(error.number)
         }
@@ -96,38 +116,50 @@ package struct ChildCommand: Sendable, Hashable {
         let clock = ContinuousClock()
         let deadline = clock.now + timeout
         var output: [UInt8] = []
-        var status: Int32?
         var isOpen = true
         var pause: Int32 = 1
-        func kill(_ failure: Failure) -> Failure {
+        func end(_ failure: Failure) -> Failure {
             // The group first: the child's own children may hold the pipe.
-            #if canImport(Glibc)
-                _ = Glibc.kill(-child, SIGKILL)
-            #elseif canImport(Musl)
-                _ = Musl.kill(-child, SIGKILL)
-            #else
-                _ = Darwin.kill(-child, SIGKILL)
-            #endif
-            if status == nil { _ = ChildProcess.wait(for: child, 0) }
+            Self.kill(group: child)
+            Self.running.withLock { _ = $0?.remove(child) }
+            _ = ChildProcess.wait(for: child, 0)
             return failure
         }
         while true {
             if isOpen { isOpen = Self.read(source, into: &output, limit: limit) }
-            guard output.count <= limit else { throw kill(.tooLong) }
-            if status == nil { status = ChildProcess.wait(for: child, WNOHANG) }
+            guard output.count <= limit else { throw end(.tooLong) }
             // A child of the child that still holds the pipe delays nothing.
-            if let status {
+            if let status = Self.reap(child) {
                 if isOpen { _ = Self.read(source, into: &output, limit: limit) }
                 guard output.count <= limit else { throw .tooLong }
                 try Self.check(status)
                 return output
             }
-            guard clock.now < deadline else { throw kill(.overdue) }
-            guard !isCancelled() else { throw kill(.signal(SIGKILL)) }
+            guard clock.now < deadline else { throw end(.overdue) }
+            guard !isCancelled() else { throw end(.signal(SIGKILL)) }
             var descriptor = pollfd(fd: isOpen ? source : -1, events: Int16(POLLIN), revents: 0)
             _ = unsafe poll(&descriptor, 1, pause)
             pause = min(pause * 2, 20)
         }
+    }
+
+    /// Reaps the child if it has ended. Its number may then become another process's, so it is no longer one to kill.
+    private static func reap(_ child: pid_t) -> Int32? {
+        running.withLock { children in
+            guard let status = ChildProcess.wait(for: child, WNOHANG) else { return nil }
+            children?.remove(child)
+            return status
+        }
+    }
+
+    private static func kill(group: pid_t) {
+        #if canImport(Glibc)
+            _ = Glibc.kill(-group, SIGKILL)
+        #elseif canImport(Musl)
+            _ = Musl.kill(-group, SIGKILL)
+        #else
+            _ = Darwin.kill(-group, SIGKILL)
+        #endif
     }
 
     /// Reads what there is; false at the end.

@@ -353,12 +353,13 @@ unsafe extern "C" fn done(user: *mut c_void, status: i32, json: *const u8, lengt
 // SPDX-License-Identifier: Apache-2.0
 
 use crate::http::{Request, Url};
-use crate::task::Tasks;
+use crate::task::{lock, Tasks};
 use crate::waiting::{finish, Pending};
 use crate::{sys, Error, Json, Status, Storage, UsedGate};
 use std::future::Future;
 use std::os::raw::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
 use std::time::Duration;
 
 /// The host as one instance sees it: what the manifest names under "services". Copies are the same host; do not keep one
@@ -409,7 +410,7 @@ impl Host {
 
     /// Waits, by a timer of `clock/1`. Dropping the future cancels the timer.
     pub async fn sleep(&self, delay: Duration) -> Result<(), Error> {
-        self.start_timer(delay)?.await;
+        self.start_timer(delay, None)?.await;
         Ok(())
     }
 
@@ -453,17 +454,27 @@ impl Host {
     /// }
     /// ```
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
-        // On a thread of the host, by a timer, and not inside the caller, which may hold a lock.
-        let start = self.start_timer(Duration::ZERO)?;
         let tasks = unsafe {
             Arc::increment_strong_count(self.tasks);
             Arc::from_raw(self.tasks)
         };
-        let has_begun = tasks.begin(*self, async move {
-            start.await;
+        // The task must exist before the timer, whose thread may run it before this one goes on. This thread never does: it may
+        // hold a lock that the future takes. The future has the timer, which ends with it.
+        let timer = Arc::new(Mutex::new(None));
+        let start = timer.clone();
+        let task = tasks.begin(*self, async move {
+            drop(start);
             future.await;
         });
-        has_begun.then_some(()).ok_or_else(Self::closing)
+        let task = task.ok_or_else(Self::closing)?;
+        match self.start_timer(Duration::ZERO, Some(task.clone().into())) {
+            Ok(started) => *lock(&timer) = Some(started),
+            Err(error) => {
+                task.cancel();
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Sends an event to the application, such as `settings-changed`, over `events/1`; null is an event without a value.
@@ -513,10 +524,11 @@ impl Host {
         Error::new(Status::NOT_OPEN, "the gate is closing")
     }
 
-    fn start_timer(&self, delay: Duration) -> Result<Pending<()>, Error> {
+    /// Starts a timer that also wakes a task, if there is one.
+    fn start_timer(&self, delay: Duration, waker: Option<Waker>) -> Result<Pending<()>, Error> {
         let clock = self.required::<sys::Clock>("clock/1")?;
         let delay = delay.as_nanos().try_into().unwrap_or(u64::MAX);
-        Pending::start(*self, cancel_timer, |user| {
+        Pending::start_waking(waker, *self, cancel_timer, |user| {
             let mut timer = 0;
             match Status(unsafe { (clock.start_timer)(clock.context, delay, fire, user, &mut timer) }) {
                 Status(0) => Ok(timer),
@@ -2498,24 +2510,24 @@ impl Tasks {
         self.add(host, Purpose::Call(call.operation), call.deadline_ns, Box::pin(future)).run();
     }
 
-    /// Runs a future beside the calls until it waits.
+    /// Adds a future that runs beside the calls, from its first wake on.
     ///
-    /// Returns false, and drops the future, once no more may begin.
-    pub(crate) fn begin(self: &Arc<Self>, host: Host, future: impl Future<Output = ()> + Send + 'static) -> bool {
+    /// Returns nothing, and drops the future, once no more may begin.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        host: Host,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<Arc<Task>> {
         let future = Box::pin(async move {
             future.await;
             Ok(None)
         });
-        let task = {
-            let mut work = lock(&self.work);
-            if work.is_over {
-                return false;
-            }
-            work.count += 1;
-            self.add(host, Purpose::Work(work.count), sys::NO_DEADLINE, future)
-        };
-        task.run();
-        true
+        let mut work = lock(&self.work);
+        if work.is_over {
+            return None;
+        }
+        work.count += 1;
+        Some(self.add(host, Purpose::Work(work.count), sys::NO_DEADLINE, future))
     }
 
     /// Adds a task, which does not run yet.
@@ -2566,7 +2578,8 @@ impl Tasks {
     }
 }
 
-struct Task {
+/// A call, or work beside the calls.
+pub(crate) struct Task {
     tasks: Arc<Tasks>,
     host: Host,
     purpose: Purpose,
@@ -2641,7 +2654,8 @@ impl Task {
         }
     }
 
-    fn cancel(&self) {
+    /// Drops the future, or lets the thread that runs it do so.
+    pub(crate) fn cancel(&self) {
         let future = {
             let mut state = lock(&self.state);
             state.is_cancelled = true;
@@ -2808,16 +2822,16 @@ mod tests {
         let gate = Arc::default();
         let (waiting, (sender, receiver)) = (Gate(Arc::clone(&gate)), mpsc::channel());
         let (again, dropped) = (Arc::clone(&tasks), Dropped(sender.clone(), 2, false));
-        let begun = tasks.begin(host, async move {
+        let work = tasks.begin(host, async move {
             assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
             waiting.await;
             assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
             sender.send(1).unwrap();
-            assert!(again.begin(host, async { panic!("for a test") }));
+            again.begin(host, async { panic!("for a test") }).unwrap().run();
             let _dropped = dropped;
             std::future::pending().await
         });
-        assert!(begun);
+        work.unwrap().run();
         // A call whose number is that of the work.
         let gone = Gate(Arc::default());
         tasks.spawn(host, &call(1), async move {
@@ -2830,7 +2844,7 @@ mod tests {
         tasks.spawn(host, &call(2), std::future::pending());
         tasks.end_work();
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2]);
-        assert!(!tasks.begin(host, async { panic!("for a test") }));
+        assert!(tasks.begin(host, async { panic!("for a test") }).is_none());
         assert_eq!(lock(&tasks.pending).keys().collect::<Vec<_>>(), [&Purpose::Call(2)]);
         tasks.end();
         assert!(lock(completed).is_empty() && lock(&tasks.pending).is_empty());
@@ -2845,12 +2859,13 @@ mod tests {
         let (other, dropped) = (Arc::clone(&tasks), Dropped(order.clone(), 1, false));
         let thread = std::thread::spawn(move || {
             let again = Arc::clone(&other);
-            other.begin(host, async move {
+            let work = other.begin(host, async move {
                 let _dropped = dropped;
                 entered.send(()).unwrap();
                 released.recv().unwrap();
-                assert!(!again.begin(host, std::future::pending()));
+                assert!(again.begin(host, std::future::pending()).is_none());
             });
+            work.unwrap().run();
         });
         enter.recv().unwrap();
         let ender = ending(&tasks, host, move || order.send(2).unwrap());
@@ -3150,7 +3165,17 @@ impl<Value> Pending<Value> {
         cancel: Cancel,
         start: impl FnOnce(*mut c_void) -> Result<u64, Error>,
     ) -> Result<Self, Error> {
-        let waiting = Arc::new(Mutex::new(Waiting { value: None, waker: None }));
+        Self::start_waking(None, host, cancel, start)
+    }
+
+    /// Starts work as [`Pending::start`] does; its callback wakes a task even if nothing awaits it yet.
+    pub(crate) fn start_waking(
+        waker: Option<Waker>,
+        host: Host,
+        cancel: Cancel,
+        start: impl FnOnce(*mut c_void) -> Result<u64, Error>,
+    ) -> Result<Self, Error> {
+        let waiting = Arc::new(Mutex::new(Waiting { value: None, waker }));
         let user = Arc::into_raw(waiting.clone());
         match start(user.cast_mut().cast()) {
             Ok(identifier) => Ok(Pending { waiting, host, identifier, cancel }),

@@ -538,6 +538,13 @@ static inline void connector_text_put(connector_text *text, const char *part) {
     connector_text_bytes(text, part, strlen(part));
 }
 
+/** Appends the URL of a server without the slashes at its end, so that a path that begins with one may follow. */
+static inline void connector_text_base(connector_text *text, const char *url) {
+    size_t length = strlen(url);
+    while (length > 0 && url[length - 1] == '/') length--;
+    connector_text_bytes(text, url, length);
+}
+
 /**
  * Appends text percent-encoded, for a part of a URL's path or query: all but letters, digits and -._~ (RFC 3986). Only "." and
  * ".." keep their meaning as a segment of a path, however they are encoded; connector_send refuses such a URL.
@@ -930,6 +937,9 @@ static inline int32_t connector_gate_send(const connector_gate *gate, connector_
  * Sends a request for a call: `request` with its method, headers and body, to the URL in `url`, which is freed. Every answer but
  * HTTP 2xx completes the call as failed. Return its status from the operation. The manifest must require http/1, and
  * name clock/1 for a Retry-After that is a date. A URL with a segment "." or ".." is INVALID: servers resolve these.
+ *
+ * `cancel` cannot stop the request, which ends with its answer or at the call's deadline; the host then ignores the completion.
+ * An adapter that must stop one calls http->request itself, and keeps the id for http->cancel.
  */
 static inline int32_t connector_send(const connector_gate *gate, const connector_call *call, connector_http_request *request,
                                      connector_text *url, connector_exchange exchange, connector_error *error) {
@@ -1121,6 +1131,11 @@ public:
 
     /** Appends text as it is. */
     Text &put(std::string_view part) noexcept { return connector_text_bytes(&content, part.data(), part.size()), *this; }
+    /** Appends the URL of a server without the slashes at its end, so that a path that begins with one may follow. */
+    Text &base(std::string_view url) noexcept {
+        while (!url.empty() && url.back() == '/') url.remove_suffix(1);
+        return put(url);
+    }
     /** Appends text percent-encoded, for a part of a URL; see connector_text_encode. */
     Text &encode(std::string_view part) noexcept {
         return connector_text_encode(&content, part.data(), part.size()), *this;
@@ -1259,7 +1274,8 @@ public:
     /**
      * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the
      * host, if the response is HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size or
-     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date.
+     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date. `cancel` cannot stop the
+     * request: see connector_send.
      */
     template <class Answered>
     void send(Call call, connector_http_request request, Text url, Answered answered) const {
@@ -1354,13 +1370,19 @@ int32_t create(const char *vendor_static, const connector_host *host, const char
     return status;
 }
 
-/** Defines the entry function of a plugin whose gates are of a class; the name of the class is the domain of errors. */
-#define CONNECTOR_ENTRY(symbol, Gate)                                                                                  \
+/**
+ * Defines the entry function of a plugin whose gates are of a class. The vendor's name, which the messages and the domain of errors
+ * have, is the name of the class.
+ */
+#define CONNECTOR_ENTRY(symbol, Gate) CONNECTOR_VENDOR_ENTRY(symbol, Gate, #Gate)
+
+/** Defines the entry function like CONNECTOR_ENTRY; `vendor` is a literal. */
+#define CONNECTOR_VENDOR_ENTRY(symbol, Gate, vendor)                                                                   \
     CONNECTOR_EXPORT const connector_plugin *symbol(void) {                                                            \
         static const connector_plugin plugin = ::connector::table<Gate>(                                               \
             [](const connector_host *host, const char *config, uint64_t length, void **instance,                       \
                connector_error *error) -> int32_t {                                                                    \
-                return ::connector::create<Gate>(#Gate, host, config, length, instance, error);                        \
+                return ::connector::create<Gate>(vendor, host, config, length, instance, error);                       \
             });                                                                                                        \
         return &plugin;                                                                                                \
     }
@@ -1406,8 +1428,9 @@ template <class Gate> connector_plugin table(decltype(connector_plugin::create) 
  * Rules of the whole ABI:
  *
  *  - Only fixed-width integers, floats and pointers cross the ABI, and structs only behind a pointer.
- *  - Every struct starts with `struct_size`, set by the side that fills it in, and grows only at its end. A reader
- *    uses a field only if `struct_size` covers it: CONNECTOR_HAS_FIELD.
+ *  - Every struct starts with `struct_size`, set by the side that allocates it, and grows only at its end. The other side
+ *    uses a field only if `struct_size` covers it: CONNECTOR_HAS_FIELD. Only connector_http_header has none, since it
+ *    stands in arrays, and never grows.
  *  - Every function returns an int32_t status of error.h, unless it cannot fail. Results go out through pointers.
  *  - Text is UTF-8 with a length in bytes, never NUL-terminated, and may contain NUL.
  *  - `_borrowed` memory is valid until the call returns, `_static` until the process ends, `_owned` until its new
@@ -1909,7 +1932,8 @@ template <uint32_t Size> struct connector_manifest_note_of {
  *   x: out SCALAR           a pointer to the scalar, written by the callee
  *   x: out bytes            uint8_t *buffer, uint64_t capacity, uint64_t *length: the caller's buffer; the callee
  *                           always sets *length to the length it needs, and returns CONNECTOR_TOO_LARGE if that
- *                           exceeds the capacity (also x: out string, x: out json, with char *)
+ *                           exceeds the capacity (also x: out string, x: out json, with char *). The host lends
+ *                           64 KiB and does not call again with more: return what may be longer with -> bytes
  *   -> SCALAR               a pointer to the scalar, as an out parameter at the end
  *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
  *   -> (a: T, b: U)         several results with names, in order, each as above; synchronous only
@@ -1960,7 +1984,11 @@ typedef struct connector_call {
     uint64_t deadline_ns;
 } connector_call;
 
-/** A result that the callee allocated and the caller releases. */
+/**
+ * A result that the callee allocated and the caller releases. The caller sets `struct_size` and clears the rest; the callee
+ * fills it in. If the callee returns a status other than CONNECTOR_OK, the caller ignores whatever is in it: the callee
+ * frees what it has allocated.
+ */
 typedef struct connector_bytes_owned {
     uint32_t struct_size;
     /** Reserved, 0. */
@@ -2056,7 +2084,8 @@ typedef struct connector_plugin {
 
     /**
      * The host cancelled a call: stop working on it soon. A later completion of the call returns
-     * CONNECTOR_UNKNOWN_OPERATION. Idempotent; an unknown operation is not an error. Null: calls cannot be stopped. [any]
+     * CONNECTOR_UNKNOWN_OPERATION. It may come while the function that receives the call still runs, and then comes again
+     * after that has returned. Idempotent; an unknown operation is not an error. Null: calls cannot be stopped. [any]
      */
     void (*CONNECTOR_NULLABLE cancel)(void *CONNECTOR_NULLABLE instance, uint64_t operation);
 } connector_plugin;
@@ -2380,7 +2409,7 @@ typedef struct connector_http_request {
     /** "GET", "POST", … */
     const char *CONNECTOR_NONNULL method;
     uint64_t method_length;
-    /** The absolute URL, http or https. */
+    /** The absolute URL, http or https. At most 8192 bytes, with its secrets inserted, too. */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
     /** At most 256. Together with the URL, and with their secrets inserted, they have at most 60 KiB. */

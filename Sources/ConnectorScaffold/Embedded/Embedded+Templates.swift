@@ -108,7 +108,7 @@ static int32_t open_gate(void *instance, const connector_call *call_borrowed, co
     const adapter *self = instance;
     const connector_exchange exchange = {NULL, 0, account_answered, ""};
     connector_text url = {NULL, 0, 0, 0};
-    connector_text_put(&url, self->endpoint);
+    connector_text_base(&url, self->endpoint);
     connector_text_put(&url, "/account");
     return ask(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
 }
@@ -623,7 +623,7 @@ public:
     void probe(Call call) { open(std::move(call)); }
 
     /* A URL of the vendor's. */
-    Text url(std::string_view path) const { return std::move(Text(endpoint).put(path)); }
+    Text url(std::string_view path) const { return std::move(Text().base(endpoint).put(path)); }
 
     /* The content of a request. */
     struct Body {
@@ -678,7 +678,7 @@ private:
 
 @OPERATIONS@
 
-CONNECTOR_ENTRY(@SNAKE@_plugin, Adapter)
+CONNECTOR_VENDOR_ENTRY(@SNAKE@_plugin, Adapter, "@NAME@")
 
 """##,
 "rust/@NAME@.manifest.json": ##"""

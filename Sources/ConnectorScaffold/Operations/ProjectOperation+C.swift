@@ -12,7 +12,7 @@ extension ProjectOperation {
         var lines = [
             "/* \(documentation) */", prototype(plugin) + " {", "    const adapter *self = instance;",
             "    const connector_exchange exchange = {NULL, 0, answered, \"\(resultName)\"};",
-            "    connector_text url = {NULL, 0, 0, 0};", "    connector_text_put(&url, self->endpoint);",
+            "    connector_text url = {NULL, 0, 0, 0};", "    connector_text_base(&url, self->endpoint);",
             "    connector_text_put(&url, \"/\(name)\");",
         ]
         lines += query.map { parameter in

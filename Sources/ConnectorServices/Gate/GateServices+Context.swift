@@ -26,6 +26,8 @@ extension GateServices {
         package var recording: RecordingTarget?
         /// What answers in place of the vendor; nil if nothing does.
         package var vendor: SimulatedVendor?
+        /// Runs on the plugin's thread, before each function of a table; for the conformance suite. Nil in a host.
+        package var onUse: (@Sendable () -> Void)?
         /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
@@ -41,6 +43,7 @@ extension GateServices {
             cacheBytes: Int = 0,
             recording: RecordingTarget? = nil,
             vendor: SimulatedVendor? = nil,
+            onUse: (@Sendable () -> Void)? = nil,
             logger: Logger
         ) {
             self.path = path
@@ -53,6 +56,7 @@ extension GateServices {
             self.cacheBytes = cacheBytes
             self.recording = recording
             self.vendor = vendor
+            self.onUse = onUse
             self.logger = logger
         }
     }

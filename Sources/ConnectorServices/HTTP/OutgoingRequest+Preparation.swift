@@ -19,7 +19,7 @@ extension OutgoingRequest {
         }
         method = request.method
         let address = try SecretTemplate(Array(request.url.utf8))
-            .expanded(.percent, limit: 8192, isStrict: true, secret: secret)
+            .expanded(.percent, limit: HTTPTarget.sizeLimit, isStrict: true, secret: secret)
         url = try HTTPTarget.parse(String(decoding: address.bytes, as: UTF8.self))
         headers = [:]
         body = request.body

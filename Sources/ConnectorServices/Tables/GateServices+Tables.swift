@@ -64,6 +64,8 @@ extension GateServices {
     /// any other pointer corrupts memory.
     static func at(_ context: UnsafeMutableRawPointer?) -> GateServices? {
         guard let context = unsafe context else { return nil }
-        return unsafe Unmanaged<GateServices>.fromOpaque(context).takeUnretainedValue()
+        let services = unsafe Unmanaged<GateServices>.fromOpaque(context).takeUnretainedValue()
+        services.context.onUse?()
+        return services
     }
 }

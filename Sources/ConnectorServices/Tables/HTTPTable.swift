@@ -107,8 +107,11 @@ package enum HTTPTable {
         guard let method = unsafe PluginMemory.text(request.method, request.method_length, limit: 32) else {
             throw .invalid("the method is null, not UTF-8 or longer than 32 bytes")
         }
-        guard let url = unsafe PluginMemory.text(request.url, request.url_length, limit: 8192) else {
-            throw .invalid("the URL is null, not UTF-8 or longer than 8192 bytes")
+        guard unsafe request.url_length <= UInt64(HTTPTarget.sizeLimit) else {
+            throw .tooLarge("the URL has more than \(HTTPTarget.sizeLimit) bytes")
+        }
+        guard let url = unsafe PluginMemory.text(request.url, request.url_length, limit: HTTPTarget.sizeLimit) else {
+            throw .invalid("the URL is null or not UTF-8")
         }
         let body = try unsafe copyBody(of: request, limit: limit)
         return RequestTemplate(

@@ -73,7 +73,7 @@ public final class Simulator: Service, Sendable {
         listening.send(.failure(.notRunning(reason)))
     }
 
-    /// Stops the server: requests in progress finish, then ``run()`` returns.
+    /// Stops the server: requests in progress finish, streams end, then ``run()`` returns.
     public func stop() {
         server.stop()
     }

@@ -29,7 +29,7 @@ final class SimulatorServer: Sendable {
         }
     }
 
-    /// Stops listening; closes idle connections immediately, and the others after their current answer.
+    /// Stops listening; closes idle connections immediately, ends streams, and closes the others after their current answer.
     func stop() {
         server.finish()
     }

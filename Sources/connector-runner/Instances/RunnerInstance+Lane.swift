@@ -125,7 +125,10 @@ extension CallFrame {
                 failure = unsafe ErrorObject.read(error, status, operation.operation.name).error
             }
         }
-        if let failure { throw failure }
+        if let failure {
+            resetAnswers(hasFailed: true)
+            throw failure
+        }
     }
 
     /// Sends the answers.

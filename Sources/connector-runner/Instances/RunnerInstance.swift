@@ -68,6 +68,8 @@ final class RunnerInstance: CalledGate {
 
     var path: String { description.gate }
     var manifest: Manifest? { state.withLock(\.instance)?.plugin.manifest }
+    /// Empty: the host makes no handles here.
+    var callableManifests: [Manifest] { [] }
     var refusal: ConnectorError { ConnectorError(.notOpen, "the instance is being destroyed", isRetryable: true) }
 
     /// The host adds the path, and redacts.

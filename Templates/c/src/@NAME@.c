@@ -62,7 +62,7 @@ static int32_t open_gate(void *instance, const connector_call *call_borrowed, co
     const adapter *self = instance;
     const connector_exchange exchange = {NULL, 0, account_answered, ""};
     connector_text url = {NULL, 0, 0, 0};
-    connector_text_put(&url, self->endpoint);
+    connector_text_base(&url, self->endpoint);
     connector_text_put(&url, "/account");
     return ask(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
 }

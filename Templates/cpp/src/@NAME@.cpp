@@ -48,7 +48,7 @@ public:
     void probe(Call call) { open(std::move(call)); }
 
     /* A URL of the vendor's. */
-    Text url(std::string_view path) const { return std::move(Text(endpoint).put(path)); }
+    Text url(std::string_view path) const { return std::move(Text().base(endpoint).put(path)); }
 
     /* The content of a request. */
     struct Body {
@@ -103,4 +103,4 @@ private:
 
 @OPERATIONS@
 
-CONNECTOR_ENTRY(@SNAKE@_plugin, Adapter)
+CONNECTOR_VENDOR_ENTRY(@SNAKE@_plugin, Adapter, "@NAME@")

@@ -108,7 +108,7 @@ struct PageTests {
 
     @Test(arguments: [
         ("a\r\nb\u{200E}c", "a&#xD;\nb&#x200E;c"), ("\u{61C}\u{202E}\u{FEFF}", "&#x61C;&#x202E;&#xFEFF;"),
-        ("<\"\u{1B}\u{85}", "&lt;&quot;\\u{1B}\\u{85}"),
+        ("<\"\u{1B}\u{85}", "&lt;&quot;\\u{1B}\\u{85}"), ("a\u{2028}b\u{2029}", "a&#x2028;b&#x2029;"),
     ])
     func `a form field's value is escaped so that it comes back unchanged`(value: String, escaped: String) {
         var markup = Markup()

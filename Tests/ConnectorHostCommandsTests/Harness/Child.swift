@@ -44,6 +44,7 @@ final class Child: Sendable {
         _ program: Program
     ) throws -> (identifier: pid_t, output: Int32, error: Int32) {
         let output = program.isOnTerminal ? try Pipe.terminal() : try Pipe()
+        if program.isNonblocking { output.makeSmallAndNonblocking() }
         let error = try Pipe()
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -138,6 +139,14 @@ private struct Pipe {
     private init(reading: Int32, writing: Int32) {
         self.reading = reading
         self.writing = writing
+    }
+
+    /// Lets the pipe hold no more than a page, and a writer not wait for room.
+    func makeSmallAndNonblocking() {
+        // F_SETPIPE_SZ of fcntl(2), a macro that Swift does not see.
+        let setSize: Int32 = 1031
+        _ = fcntl(writing, setSize, 4096)
+        _ = fcntl(writing, F_SETFL, O_NONBLOCK)
     }
 
     /// The two ends of a pseudo-terminal (pts(4)).

@@ -23,6 +23,8 @@ struct Program: Sendable {
     var input = "/dev/null"
     /// Whether standard output is a terminal.
     var isOnTerminal = false
+    /// Whether standard output is a pipe that holds 4 KiB and does not block its writer.
+    var isNonblocking = false
     /// Kept while the child may run.
     var workspace: Workspace?
 

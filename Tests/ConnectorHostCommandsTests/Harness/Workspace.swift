@@ -53,6 +53,11 @@ final class Workspace: Sendable {
     var program: Program { Program(directory: path, workspace: self) }
 }
 
+/// Whether a process has ended, even if nobody has reaped it yet.
+func hasEnded(_ process: String) -> Bool {
+    shell("kill -0 \(process) 2> /dev/null && ! grep -q ') Z ' /proc/\(process)/stat 2> /dev/null") != 0
+}
+
 /// Runs a command of the shell; its exit status.
 @discardableResult
 func shell(_ command: String) -> Int32 {

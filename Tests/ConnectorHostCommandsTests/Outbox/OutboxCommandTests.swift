@@ -10,27 +10,13 @@ import Testing
     import Darwin
 #endif
 
-/// `connector-host send`, `outbox` and `run`, alone and beside each other.
+/// `connector-host send` and `outbox`, alone and beside a host.
 @Suite(.timeLimit(.minutes(10))) struct OutboxCommandTests {
-    /// Sends one event.
-    private func send(_ bench: OutboxWorkspace, _ id: String) async throws {
-        let sent = try await bench.json("send", "segment", "track", "event=event \(id)", "messageId=\(id)", "userId=u")
-        #expect(sent == ["version": 1, "path": "segment", "operation": "track", "sent": 1, "id": .string(id)])
-    }
-
-    /// Ends a host as a service manager does.
-    private func end(_ host: Child) async throws -> JSONValue {
-        host.signal(SIGTERM)
-        let result = try await host.finish()
-        #expect(result.status == 0, "\(result.error)")
-        return try JSONValue(parsing: result.output)
-    }
-
     @Test func `without a host, events are stored, shown and dropped`() async throws {
         let bench = try await OutboxWorkspace()
         #expect(try await bench.program.run("outbox").output == "no events sent yet\n")
         #expect(try await bench.json("outbox") == ["version": 1, "outboxes": []])
-        try await send(bench, "m1")
+        try await bench.track("m1")
         let listed = try await bench.json("outbox", "list")["outboxes"]?.array?.first
         #expect(listed?["connector"] == "segment")
         #expect(listed?["queued"] == 1)
@@ -102,13 +88,13 @@ import Testing
         let host = try program.start(["run", "--json"])
         let log = await host.error(until: "directory=\(earlier)")
         #expect(log.contains("warning: events wait where this host does not look"), "\(log)")
-        _ = try await end(host)
+        _ = try await bench.end(host)
 
         try configure("state", String(earlier))
         #expect(try await warnings().isEmpty)
         let second = try program.start(["run", "--json"])
         while !(try await program.run("outbox", "--json").output.contains("\"queued\": 0")) {}
-        _ = try await end(second)
+        _ = try await bench.end(second)
         try configure(key, "shop")
         #expect(try await warnings().isEmpty)
         try await bench.sink.stop()
@@ -119,7 +105,7 @@ import Testing
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in .away }
         let host = isBesideHost ? try bench.run("--grace", "100ms") : nil
-        for id in ["m1", "m2", "m3"] { try await send(bench, id) }
+        for id in ["m1", "m2", "m3"] { try await bench.track(id) }
         let attachment = isBesideHost ? "--attach" : "--no-attach"
         while try await bench.program.run("outbox", "show", "m3", attachment).status != 0 {}
         let json = try await bench.program.run("outbox", "drop", "m1", "m9", "--queued", "--json", attachment)
@@ -136,7 +122,7 @@ import Testing
         let waiting = try await bench.program.run("outbox", "replay", "m3", attachment)
         #expect(waiting.status == 1 && waiting.output.isEmpty)
         #expect(waiting.error.hasPrefix("error: no dead letter has the id m3 [missing]\n"), "\(waiting.error)")
-        if let host { _ = try await end(host) }
+        if let host { _ = try await bench.end(host) }
         try await bench.sink.stop()
     }
 
@@ -217,7 +203,7 @@ import Testing
         sink.answers { _ in .away }
         let host = try bench.run()
         let triedTwice = sink.expect(.began, 2)
-        try await send(bench, "m1")
+        try await bench.track("m1")
         try await triedTwice.met()
         let attempt = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["attempts"]?.array?
             .first
@@ -243,228 +229,9 @@ import Testing
         let replayed = sink.expect(.answered, 1)
         #expect(try await bench.json("outbox", "replay", "--all") == ["version": 1, "replayed": 1])
         try await replayed.met()
-        #expect(try await end(host) == ["version": 1, "queued": 0])
+        #expect(try await bench.end(host) == ["version": 1, "queued": 0])
         #expect(sink.taken == ["m1": 1])
         #expect(try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["state"] == "delivered")
-        try await sink.stop()
-    }
-
-    @Test func `a host that is told to stop exits with 0 after its grace, and says what is left`() async throws {
-        let bench = try await OutboxWorkspace()
-        bench.sink.answers { _ in .away }
-        let tried = bench.sink.expect(.answered, 1)
-        let host = try bench.run("--grace", "100ms")
-        try await send(bench, "m1")
-        try await tried.met()
-        #expect(try await end(host) == ["version": 1, "queued": 1])
-        bench.sink.answers { _ in .takes }
-        let arrives = bench.sink.expect(.read, 1)
-        let next = try bench.run("--grace", "1m")
-        try await arrives.met()
-        #expect(try await end(next) == ["version": 1, "queued": 0])
-        #expect(bench.sink.taken == ["m1": 1])
-        try await bench.sink.stop()
-    }
-
-    @Test func `while a key is wrong the events wait, and a new one in its file delivers them`() async throws {
-        let bench = try await OutboxWorkspace()
-        try bench.configure(
-            bench.leaf(
-                "segment",
-                ["config": ["endpoint": .string(bench.sink.url), "writeKey": ["secret": "file:key"]]]
-            )
-        )
-        try bench.workspace.write("old", to: "key")
-        bench.sink.answers { key in key == "Basic bmV3Og==" ? .takes : .unauthorized }
-        let host = try bench.run("--grace", "1m")
-        let refused = bench.sink.expect(.answered, 2)
-        try await send(bench, "m1")
-        try await refused.met()
-        let attempt = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first?["attempts"]?.array?
-            .first
-        #expect(attempt?["code"] == "unauthorized")
-        try bench.workspace.write("new", to: "key")
-        #expect(try await end(host) == ["version": 1, "queued": 0])
-        #expect(bench.sink.taken == ["m1": 1])
-        #expect(Set(bench.sink.keys) == ["Basic b2xkOg==", "Basic bmV3Og=="])
-        try await bench.sink.stop()
-    }
-
-    @Test func `a vendor that goes away, comes back, and changes its key twice gets everything once`() async throws {
-        let bench = try await OutboxWorkspace()
-        let (sink, port) = (bench.sink, bench.sink.port)
-        let config: JSONValue = ["endpoint": .string(sink.url), "writeKey": ["secret": "file:key"]]
-        try bench.configure(bench.leaf("segment", ["config": config]))
-        try bench.workspace.write("one", to: "key")
-        sink.answers { key in key == "Basic b25lOg==" ? .takes : .unauthorized }
-        let host = try bench.run("--grace", "1m")
-        func sendAll(_ name: String) async throws {
-            let text = (1...300).map { OutboxWorkspace.line("\(name)-\($0)") }.joined()
-            try bench.workspace.write(text, to: "\(name).jsonl")
-            let sent = try await bench.send("segment", file: "\(name).jsonl").finish()
-            #expect(sent.status == 0, "\(sent.error)")
-        }
-        try await sendAll("before")
-        // The host knows that the vendor has them.
-        while try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] != 0 {}
-        try await sink.stop()
-        try await sendAll("away")
-        let refused = sink.expect(.answered, 2)
-        sink.answers { key in key == "Basic dHdvOg==" ? .takes : .unauthorized }
-        try await sink.listen(port)
-        try await refused.met()
-        try bench.workspace.write("two", to: "key")
-        try await sink.expect("away-300").met()
-        let refusedAgain = sink.expect(.answered, 2)
-        sink.answers { key in key == "Basic dGhyZWU6" ? .takes : .unauthorized }
-        try await sendAll("after")
-        try await refusedAgain.met()
-        try bench.workspace.write("three", to: "key")
-        #expect(try await end(host) == ["version": 1, "queued": 0])
-        let ids = ["before", "away", "after"].flatMap { name in (1...300).map { "\(name)-\($0)" } }
-        #expect(sink.taken == Dictionary(uniqueKeysWithValues: ids.map { ($0, 1) }))
-        try await sink.stop()
-    }
-
-    @Test(arguments: [(Sink.Answer.forbidden, "unauthorized"), (.absent, "missing")])
-    func `no event is lost while the vendor answers 403 or 404`(_ answer: Sink.Answer, _ code: String) async throws {
-        let bench = try await OutboxWorkspace()
-        bench.sink.answers { _ in answer }
-        let host = try bench.run("--grace", "1m")
-        let refused = bench.sink.expect(.answered, 3)
-        try await send(bench, "m1")
-        try await refused.met()
-        let event = try await bench.json("outbox", "explain", "m1")["connectors"]?.array?.first
-        #expect(event?["state"] == "queued")
-        #expect(event?["attempts"]?.array?.first?["code"]?.string == code)
-        bench.sink.answers { _ in .takes }
-        #expect(try await end(host) == ["version": 1, "queued": 0])
-        #expect(bench.sink.taken == ["m1": 1])
-        try await bench.sink.stop()
-    }
-
-    // MARK: Disks
-
-    /// What is only in the log may outlive the file, and the other way around.
-    @Test(arguments: [["outbox.sqlite"], ["outbox.sqlite-wal"], ["outbox.sqlite", "outbox.sqlite-wal"]])
-    func `files that are damaged beneath a host do not end its deliveries`(_ names: [String]) async throws {
-        let bench = try await OutboxWorkspace()
-        let host = try bench.run("--grace", "1m")
-        let first = bench.sink.expect(.answered, 1)
-        try await send(bench, "m1")
-        try await first.met()
-        let damage = String(repeating: "no database ", count: 1000)
-        for name in names { try bench.workspace.write(damage, to: "state/\(name)") }
-        let second = bench.sink.expect(.answered, 1)
-        try await send(bench, "m2")
-        try await second.met()
-        #expect(try await end(host) == ["version": 1, "queued": 0])
-        #expect(bench.sink.taken["m2"] == 1)
-        try await bench.sink.stop()
-    }
-
-    @Test func `a command that sets a damaged file aside says so, and where it is`() async throws {
-        let bench = try await OutboxWorkspace()
-        try await send(bench, "m1")
-        try bench.workspace.write(String(repeating: "no database ", count: 1000), to: "state/outbox.sqlite")
-        let first = try await bench.program.run("outbox", "list", "--json")
-        #expect(first.status == 0)
-        #expect(try JSONValue(parsing: first.output) == ["version": 1, "outboxes": []])
-        #expect(first.error.hasPrefix("warning: the outbox file was damaged or replaced ("), "\(first.error)")
-        #expect(first.error.contains("kept as "), "\(first.error)")
-        #expect(first.error.contains("state/outbox.sqlite.damaged-"), "\(first.error)")
-        #expect(try await bench.program.run("outbox", "list").error.isEmpty)
-        try await bench.sink.stop()
-    }
-
-    private static let mounts = geteuid() == 0 && shell("unshare -m true 2>/dev/null") == 0
-
-    /// Runs commands of the shell with a file system of their own as the directory of the outbox.
-    private func run(_ bench: OutboxWorkspace, mount: String, _ commands: String) async throws -> Program.Result {
-        let script = "mkdir -p state && mount -t tmpfs -o \(mount) none state && \(commands)"
-        let words = ["-m", "sh", "-c", script, Program.path]
-        return try await Child(start: "/usr/bin/unshare", words, bench.program).finish()
-    }
-
-    @Test(.enabled(if: mounts, "only root may mount"))
-    func `a disk that cannot be written is an error with a remedy`() async throws {
-        let bench = try await OutboxWorkspace()
-        for command in ["send segment track event=e userId=u", "run"] {
-            let result = try await run(bench, mount: "ro,mode=700", "\"$0\" \(command)")
-            #expect(result.status == 1, "\(result.output)")
-            #expect(result.error.contains("state"), "\(result.error)")
-        }
-        try await bench.sink.stop()
-    }
-
-    @Test(.enabled(if: mounts, "only root may mount"), arguments: ["ro,mode=700", "size=16k,mode=700"])
-    func `a report is not ready if events cannot be stored`(_ mount: String) async throws {
-        let bench = try await OutboxWorkspace()
-        let result = try await run(bench, mount: mount, "\"$0\" status; \"$0\" status --json")
-        #expect(result.status == 1, "\(result.output)")
-        let start = try #require(result.output.firstIndex(of: "{"))
-        let document = try JSONValue(parsing: String(result.output[start...]))
-        #expect(document["ready"]?.bool == false)
-        #expect(document["outbox"]?["ready"]?.bool == false)
-        #expect(document["outbox"]?["error"]?["code"]?.string == "storage")
-        #expect(result.output.contains("error: the outbox"), "\(result.output)")
-        #expect(result.output.contains("not ready"))
-        try await bench.sink.stop()
-    }
-
-    @Test(.enabled(if: mounts, "only root may mount"))
-    func `a full disk is an error, and the outbox can still be read`() async throws {
-        let bench = try await OutboxWorkspace()
-        let text = (1...5000).map { OutboxWorkspace.line("m\($0)") }.joined()
-        try bench.workspace.write(text, to: "events.jsonl")
-        let result = try await run(
-            bench,
-            mount: "size=400k,mode=700",
-            "\"$0\" send segment track - < events.jsonl; echo $? && \"$0\" outbox --json"
-        )
-        #expect(result.lines.first == "1")
-        #expect(result.error.contains("free space on the disk"), "\(result.error)")
-        // Reading needs no space.
-        #expect(result.output.contains("\"segment\""), "\(result.output) \(result.error)")
-        try await bench.sink.stop()
-    }
-
-    @Test(.enabled(if: mounts, "only root may mount"))
-    func `a disk that fills up while events are delivered loses none of them, and sends none again`() async throws {
-        let bench = try await OutboxWorkspace()
-        let sink = bench.sink
-        sink.answers { _ in .away }
-        let text = (1...200).map { OutboxWorkspace.line("m\($0)") }.joined()
-        try bench.workspace.write(text, to: "events.jsonl")
-        let script = """
-            mkdir -p state && mount -t tmpfs -o size=8m,mode=700 none state &&
-            "$0" send segment track - < events.jsonl > /dev/null && exec "$0" run --json --grace 1m
-            """
-        let words = ["-m", "sh", "-c", script, Program.path]
-        let host = try Child(start: "/usr/bin/unshare", words, bench.program)
-        /// Runs commands of the shell with the same file systems as the host.
-        func beside(_ commands: String) async throws -> Program.Result {
-            let script = "cd '\(bench.workspace.path)' && \(commands)"
-            let words = ["-t", "\(host.identifier)", "-m", "sh", "-c", script, Program.path]
-            return try await Child(start: "/usr/bin/nsenter", words, bench.program).finish()
-        }
-        func outbox() async throws -> JSONValue? {
-            let status = try await beside("\"$0\" status --json")
-            #expect(!status.output.isEmpty, "\(status)")
-            return try JSONValue(parsing: status.output)["gates"]?.array?.first?["outbox"]
-        }
-        await host.error(until: "gate opened")
-        // Between taking the first batch and its answer nothing fits any more.
-        let filler = "\(bench.workspace.path)/state/filler"
-        let fill = "nsenter -t \(host.identifier) -m sh -c 'test -e \(filler) || cat /dev/zero > \(filler)' 2>&-"
-        sink.answers { _ in
-            shell(fill)
-            return .takes
-        }
-        while try await outbox()?["code"] != "storage" {}
-        #expect(try await beside("rm state/filler").status == 0)
-        #expect(try await end(host) == ["version": 1, "queued": 0])
-        #expect(sink.taken == Dictionary(uniqueKeysWithValues: (1...200).map { ("m\($0)", 1) }))
         try await sink.stop()
     }
 }

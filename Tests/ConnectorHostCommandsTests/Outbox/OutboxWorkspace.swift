@@ -4,6 +4,12 @@
 import ConnectorManifest
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A directory with a configuration whose events go to a sink, and the commands that tests run there.
 struct OutboxWorkspace: Sendable {
     let workspace: Workspace
@@ -60,5 +66,19 @@ struct OutboxWorkspace: Sendable {
     /// Starts a host, and returns once its gates are open.
     func run(_ arguments: String...) throws -> Child {
         try program.start(["run", "--json"] + arguments)
+    }
+
+    /// Sends one event.
+    func track(_ id: String) async throws {
+        let sent = try await json("send", "segment", "track", "event=event \(id)", "messageId=\(id)", "userId=u")
+        #expect(sent == ["version": 1, "path": "segment", "operation": "track", "sent": 1, "id": .string(id)])
+    }
+
+    /// Ends a host as a service manager does.
+    func end(_ host: Child) async throws -> JSONValue {
+        host.signal(SIGTERM)
+        let result = try await host.finish()
+        #expect(result.status == 0, "\(result.error)")
+        return try JSONValue(parsing: result.output)
     }
 }

@@ -49,6 +49,17 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a damaged line table costs the report a line, and not its delivery`() throws {
+        var crash = try #require(CrashNote(text: Array(note.utf8)))
+        for (source, line) in [("/src/shop.c:7", 7), ("/src/shop.c:3000000000", nil)] as [(String, Int?)] {
+            crash.frames[0].source = source
+            let report = CrashReport(of: crash)
+            try report.check(as: .exception)
+            #expect(report.exceptions.first?.frames.first?.file == "/src/shop.c")
+            #expect(report.exceptions.first?.frames.first?.line == line)
+        }
+    }
+
     @Test func `a note is removed only from a file that still contains it`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

@@ -300,6 +300,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
                 {"name": "b", "plugin": "nope", "config": {"x": "${NOPE}", "y": {"secret": "file:nope"}}}]}
             """
         #expect(faults(connectors: disabled).isEmpty)
+        let sandboxed = """
+            {"name": "a", "enabled": false, "connectors": [
+                {"name": "b", "plugin": "nope", "sandbox": {"read": ["${NOPE}"], "write": ["${NOPE}/cache"]}}]}
+            """
+        #expect(faults(connectors: sandboxed).isEmpty)
         #expect(
             faults(connectors: #"{"name": "b", "plugin": "nope", "enabled": false, "probe": 5}"#) == [
                 #"c.json:1:90: b: probe must be a duration or "off", not an integer [wrong-type]"#

@@ -237,6 +237,26 @@ import Testing
     }
 
     @Test(arguments: [
+        (#"["env:A", {"exec": ["sh", "-c", "echo run >> $HOME/runs; echo b"]}]"#, 0),
+        (#"[{"exec": ["sh", "-c", "echo run >> $HOME/runs; exit 1"]}, "env:A"]"#, 1),
+        (#"[{"exec": ["sh", "-c", "echo run >> $HOME/runs; echo b"]}, "env:A"]"#, 1),
+    ])
+    func `after a proof no command runs, whether it was not needed, has failed or has printed the secret`(
+        _ sources: String,
+        _ runs: Int
+    ) throws {
+        try Fixtures.withDirectory { directory in
+            let environment = ["A": "a", "HOME": directory]
+            let resolved = try resolved("{\"secret\": \(sources)}", environment: environment)
+            let secret = try resolved.leaves["a"]?.get().secrets["key"]
+            for _ in 0..<2 { #expect(resolved.renew("a", .files).first?.secrets["key"] == secret) }
+            #expect(systemLines("\(directory)/runs").count == runs)
+            _ = resolved.renew("a", .all)
+            #expect(systemLines("\(directory)/runs").count == runs + 1)
+        }
+    }
+
+    @Test(arguments: [
         #"{"secret": []}"#, #"{"secret": [["env:A"]]}"#, #"{"secret": [1]}"#, #"{"secret": {"exec": []}}"#,
         #"{"secret": {"exec": "pass"}}"#, #"{"secret": {"exec": ["pass"], "timeout": "2h"}}"#,
         #"{"secret": {"exec": ["pass"], "shell": true}}"#, #"{"secret": "exec:pass show x"}"#,

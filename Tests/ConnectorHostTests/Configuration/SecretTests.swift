@@ -11,6 +11,12 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @Suite struct SecretTests {
     @Test func `no way of printing a secret shows it`() {
         let secret = Secret("hunter2")
@@ -58,8 +64,9 @@ import Testing
             try directory.write("empty", "\n")
             try directory.write("binary", [0x41, 0x00, 0x42])
             try directory.write("latin", [0x41, 0xE4, 0x42])
+            try directory.write("marked", [0xEF, 0xBB, 0xBF, 0x41])
             try directory.write("large", String(repeating: "x", count: SecretReference.sizeLimit + 1))
-            for name in ["absent", ".", "empty", "binary", "latin", "large", "a\u{0}b"] {
+            for name in ["absent", ".", "empty", "binary", "latin", "marked", "large", "a\u{0}b"] {
                 #expect {
                     try SecretReference.file("\(directory.path)/\(name)").secret(environment: .init([:]))
                 } throws: { error in
@@ -69,16 +76,49 @@ import Testing
         }
     }
 
+    @Test func `a file that has grown since its size was looked up is read to its end`() throws {
+        try withTemporaryDirectory { directory in
+            func count(_ path: String, size: Int, limit: Int) throws -> Int {
+                let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+                try #require(descriptor >= 0)
+                defer { close(descriptor) }
+                return try SmallFile.content(of: descriptor, expecting: size, limit: limit, path).count
+            }
+            let path = try directory.write("key", String(repeating: "k", count: 40))
+            for size in [0, 10, 39, 40, 80] { #expect(try count(path, size: size, limit: 40) == 40) }
+            for size in [0, 10, 39, 40, 80] {
+                let error = #expect(throws: ConnectorError.self) { try count(path, size: size, limit: 39) }
+                #expect(error?.code == .tooLarge)
+            }
+            let large = try directory.write("large", String(repeating: "k", count: 100 << 10))
+            for size in [0, 10] { #expect(try count(large, size: size, limit: 1 << 20) == 100 << 10) }
+        }
+    }
+
     @Test(arguments: ["", "env:", "env:A B", "env:1", "file:", "vault:x", "KEY", "ENV:KEY"])
     func `a reference that names neither a variable nor a file is none`(text: String) {
         #expect(SecretReference(text, base: BaseDirectory(".")) == nil)
     }
 
-    @Test func `an empty variable is not a secret`() {
+    @Test(arguments: ["", "\u{FEFF}key"])
+    func `a variable that is empty or begins with a byte order mark is not a secret`(_ value: String) {
         #expect {
-            try SecretReference.environment("K").secret(environment: .init(["K": ""]))
+            try SecretReference.environment("K").secret(environment: .init(["K": value]))
         } throws: { error in
             (error as? ConnectorError)?.code == .secretUnavailable
+        }
+    }
+
+    /// In a process of its own, because other tests read the environment.
+    @Test func `a variable of this process that is not UTF-8 is not a secret`() async {
+        await #expect(processExitsWith: .success) {
+            let bytes = [0x41, 0xE4, 0x42, 0].map { CChar(truncatingIfNeeded: $0) }
+            try #require(unsafe setenv("CONNECTOR_TEST_KEY", bytes, 1) == 0)
+            let error = #expect(throws: ConnectorError.self) {
+                try SecretReference.environment("CONNECTOR_TEST_KEY").secret(environment: .process)
+            }
+            #expect(error?.code == .secretUnavailable)
+            #expect(error?.message.contains("is not UTF-8 text") == true)
         }
     }
 }

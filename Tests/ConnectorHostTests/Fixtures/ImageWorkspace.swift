@@ -41,6 +41,8 @@ struct ImageWorkspace: Sendable {
         var close = "NULL"
         /// More capabilities, each after a comma.
         var capabilities = ""
+        /// Capabilities before the plugin's own, each with a comma after it.
+        var earlierCapabilities = ""
         /// What `answer` does; empty to return the answer.
         var body = ""
         var flags = ""
@@ -82,7 +84,8 @@ struct ImageWorkspace: Sendable {
             CONNECTOR_MANIFEST({
                 "manifest": 1, "id": "\(variant.id)", "version": "\(variant.version)", "abi": [1, 1],
                 "entry": "fixture_entry",
-                "capabilities": {"number/1": {"answer": {"symbol": "swapped_answer",
+                "capabilities": {\(variant.earlierCapabilities)
+                                 "number/1": {"answer": {"symbol": "swapped_answer",
                                                          "signature": "\(variant.signature)"}}
                                  \(variant.capabilities)}
                 \(variant.manifest)

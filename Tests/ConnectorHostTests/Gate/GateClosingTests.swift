@@ -186,6 +186,20 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a gate that closes shows the sandbox of the instance that it closes`() async throws {
+        let name = TestHost.unique()
+        let test = try await TestHost.opened(TestHost.leaf("gate", ["name": .string(name), "closes": "held"]))
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        let sandbox = gate.report.sandbox
+        // As an instance left it that failed in a runner, before this one opened.
+        gate.storage.withLock { $0.sandbox = "sandbox: of an earlier runner" }
+        async let closing: Void = test.host.close()
+        let report = await test.host.report { $0["gate"]?.state == .closing }
+        #expect(report["gate"]?.sandbox == sandbox)
+        try await TestHost.finish("\(name):close")
+        await closing
+    }
+
     @Test func `closing what was never opened does nothing`() async throws {
         let test = try TestHost(TestHost.leaf("gate"))
         await test.host.close()

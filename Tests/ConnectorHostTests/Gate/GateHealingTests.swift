@@ -144,6 +144,15 @@ import Testing
         await test.noTimers()
     }
 
+    @Test func `retry leaves a gate closed that was closed`() async throws {
+        let test = try await opened(0)
+        try await test.host.close("gate")
+        let report = try #require(try await test.host.retry("gate")["gate"])
+        #expect(report.state == .closed && report.target == .closed)
+        #expect(try await created(test) == 1)
+        await test.host.close()
+    }
+
     @Test func `opening during an outage does not end the healing`() async throws {
         let test = try await opened(away)
         #expect(await test.host.open()["gate"]?.state == .failed)

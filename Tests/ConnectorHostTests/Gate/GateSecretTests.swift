@@ -188,6 +188,46 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a plugin that is refused may return from its function later, before the next key`() async throws {
+        let workspace = ImageWorkspace()
+        let pipe = "\(workspace.directory.path)/pipe"
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        workspace.configure(settings: #", "config": {"key": {"secret": ["env:NEW", "env:OLD"]}}"#)
+        try workspace.install(
+            .init(
+                manifest: #", "configuration": {"key": {"type": "string", "required": true, "secret": true}}"#,
+                code: """
+                    static int32_t open_second(void *instance, const connector_call *call, connector_error *error) {
+                        static int count;
+                        const fixture *self = instance;
+                        connector_error refusal = {.struct_size = sizeof refusal, .code = CONNECTOR_UNAUTHORIZED};
+                        if (count++ > 0) return fixture_open(instance, call, error);
+                        self->host->complete(self->host->context, call->operation, refusal.code, NULL, 0, &refusal);
+                        close(open("\(pipe)", O_RDONLY | O_CLOEXEC));
+                        return CONNECTOR_OK;
+                    }
+                    """,
+                open: "open_second"
+            )
+        )
+        let clock = ManualHostClock()
+        let options = ConnectorHost.Options(
+            environment: .init(["NEW": "new", "OLD": "old"]),
+            pluginDirectories: [],
+            clock: clock,
+            stateDirectory: "\(workspace.directory.path)/state"
+        )
+        let host = try ConnectorHost(file: "\(workspace.directory.path)/connectors.json", options: options)
+        async let opening = host.open()
+        // The host waits for the function, but not for long.
+        while !clock.hasTimer(dueAfter: .milliseconds(250)), host.report["gate"]?.state != .failed {
+            await Task.yield()
+        }
+        close(unsafe open(pipe, O_WRONLY | O_CLOEXEC))
+        #expect(await opening["gate"]?.state == .open)
+        await host.close()
+    }
+
     @Test func `keys and certificates that rotate together under load never mix, and no call fails`() async throws {
         try await Fixtures.withDirectory { directory in
             let vendor = Vendor()

@@ -58,6 +58,35 @@ import Testing
         #expect(machine.state == .closing)
     }
 
+    @Test func `a request that is carried on opens nothing that was closed since`() {
+        let machine = Machine()
+        #expect(machine.open(isAgain: true) == .nothing)
+        _ = machine.open()
+        _ = machine.close()
+        #expect(machine.open() == .awaitClosing)
+        #expect(machine.close() == .join)
+        machine.closed()
+        #expect(machine.open(isAgain: true) == .nothing)
+        #expect(machine.state == .closed)
+        #expect(machine.target == .closed)
+    }
+
+    @Test func `a restart opens the gate again, unless it is closed meanwhile`() {
+        let machine = Machine()
+        _ = machine.open()
+        _ = machine.succeeded()
+        #expect(machine.close(isRestart: true) == .begin)
+        #expect(machine.target == .open)
+        machine.closed()
+        #expect(machine.open(isAgain: true) == .begin)
+        _ = machine.succeeded()
+        #expect(machine.close(isRestart: true) == .begin)
+        #expect(machine.close() == .join)
+        machine.closed()
+        #expect(machine.open(isAgain: true) == .nothing)
+        #expect(machine.state == .closed)
+    }
+
     @Test func `a retryable failure is tried again with doubled bounds up to the maximum`() {
         let machine = Machine(RetryPolicy(attempts: 5, initial: .milliseconds(200), max: .milliseconds(1000)))
         _ = machine.open()
@@ -220,7 +249,7 @@ private final class Machine {
     var round: Int { value.round }
     var isProved: Bool { value.isProved }
 
-    func open() -> GateStateMachine.OpenAction { value.open() }
+    func open(isAgain: Bool = false) -> GateStateMachine.OpenAction { value.open(isAgain: isAgain) }
     func heal(_ round: Int? = nil) -> Bool { value.heal(round: round) }
     func retire() { value.retire() }
     func succeeded(_ round: Int? = nil) -> Bool { value.attemptSucceeded(round: round ?? value.round) }
@@ -232,6 +261,6 @@ private final class Machine {
     func probeFailed(isScheduled: Bool = true) -> GateStateMachine.ProofAction {
         value.probeFailed(isScheduled: isScheduled)
     }
-    func close() -> GateStateMachine.CloseAction { value.close() }
+    func close(isRestart: Bool = false) -> GateStateMachine.CloseAction { value.close(isRestart: isRestart) }
     func closed() { value.closed() }
 }

@@ -4,6 +4,7 @@
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -149,6 +150,51 @@ import Testing
         try await TestHost.finish("\(name):close")
         try await closing
         #expect(try await opening["gate"]?.state == .open)
+    }
+
+    @Test func `an instance that is ended before it opens does not open, and nobody waits for it`() async throws {
+        let test = try await opened()
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        let generation = gate.generation(gate.lastConfiguration)
+        await generation.end()
+        let timers = test.clock.timerCount
+        let result = await generation.open(by: .max)
+        let error = #expect(throws: ConnectorError.self) { try result.get() }
+        #expect(error?.code == .notOpen)
+        #expect(test.clock.timerCount == timers)
+        #expect(try await lives(test) == ["created": 1, "closed": 0, "destroyed": 0])
+        await test.host.close()
+    }
+
+    @Test func `a gate that heals ends the instance with new secrets that still opens`() async throws {
+        let test = try await opened()
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        var configuration = gate.lastConfiguration
+        configuration.config["opens"] = .string("held")
+        let replacing = Task { [configuration] in await gate.replace(by: configuration, of: gate.planNumber) }
+        try await TestHost.taken("\(name):open")
+        let current = try #require(gate.storage.withLock { $0.current })
+        gate.lost(current, ConnectorError(.crashed, "the runner has ended"))
+        await gate.retry()
+        #expect(test.state("gate") == .open)
+        #expect(await !replacing.value)
+        while try await lives(test) != ["created": 3, "closed": 1, "destroyed": 2] { await Task.yield() }
+        await test.host.close()
+    }
+
+    @Test func `a gate that is closed once more before it could open again stays closed`() async throws {
+        let test = try await opened(["closes": "held"])
+        async let closing: Void = test.host.close("gate")
+        try await TestHost.taken("\(name):close")
+        async let opening = test.host.open("gate")
+        _ = await test.host.report { $0["gate"]?.target == .open }
+        async let again: Void = test.host.close("gate")
+        while try test.gate("gate").target == .open { await Task.yield() }
+        try await TestHost.finish("\(name):close")
+        _ = try await (closing, again)
+        #expect(try await opening["gate"]?.state == .closed)
+        #expect(try await lives(test) == ["created": 1, "closed": 1, "destroyed": 1])
+        await test.host.close()
     }
 
     @Test func `opening and closing again and again leaves nothing behind`() async throws {

@@ -7,6 +7,7 @@
     import ConnectorTestSupport
     import Glibc
     import Logging
+    import Synchronization
     import Testing
 
     @testable import ConnectorHost
@@ -160,6 +161,52 @@
             #expect(try promotions().promotion(of: candidate, quiet: week, at: start) == nil)
             #expect(unsafe chmod("\(directory.path)/isolation", 0o777) == 0)
             #expect(try promotions().mark(candidate, at: start) == nil)
+        }
+
+        /// A clock that lets a test act, once, when the host asks for the time of day.
+        private final class InterposedClock: HostClock {
+            let clock = ManualHostClock()
+            let onWallTime = Mutex<(@Sendable () -> Void)?>(nil)
+
+            func now() -> UInt64 { clock.now() }
+            func wallTime() -> Timestamp {
+                onWallTime.withLock { $0.take() }?()
+                return clock.wallTime()
+            }
+            func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+                clock.schedule(after: delay, fire)
+            }
+            func cancel(_ timer: HostTimer) -> Bool { clock.cancel(timer) }
+        }
+
+        @Test func `an opening that is given up before its mark is made leaves no mark`() async throws {
+            let clock = InterposedClock()
+            let host = try ConnectorHost.testing(
+                #"[{"name": "gate", "plugin": "calls", "isolation": "auto", "probe": "off"}]"#,
+                plugins: [image],
+                clock: clock,
+                stateDirectory: directory.path + "/state"
+            )
+            let state = try #require(host.configuration.hostDirectory(state: directory.path + "/state"))
+            let gate = try #require(host.current.tree["gate"]?.gate)
+            let generation = gate.generation(of: gate.plan)
+            let isOver = Monitor(false)
+            // The mark carries the time of day, and its image is hashed after that.
+            clock.onWallTime.withLock { action in
+                action = {
+                    generation.giveUp(.gateClosed("gate"))
+                    isOver.wait { $0 ? .proceed(()) : .wait(until: nil) }
+                }
+            }
+            let result = await generation.open(by: .max)
+            #expect(throws: ConnectorError.self) { try result.get() }
+            isOver.withLock { $0 = true }
+            isOver.signal()
+            while generation.isHeld { await Task.yield() }
+            try #require(generation.state.withLock { $0.mark == nil })
+            while try !Directory.entries(of: "\(state)/isolation").isEmpty { await Task.yield() }
+            await generation.end()
+            await host.close()
         }
 
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))

@@ -211,6 +211,45 @@ import Testing
         await test.host.close()
     }
 
+    @Test(arguments: [true, false])
+    func `a call is given up with the typed call that made it`(isCancelled: Bool) async throws {
+        let test = try await Self.opened()
+        let name = TestHost.unique()
+        let keep = try test.host.gate("user").typed(
+            "keep",
+            "(arguments: json) async -> json",
+            as: OperationFunction.Texts1.self
+        )
+        let task = Task {
+            try await failure { () async throws(ConnectorError) in
+                try await keep(#"{"name": "\#(name)"}"#, options: CallOptions(timeout: .seconds(2)))
+            }
+        }
+        try await TestHost.taken(name)
+        await test.clock.timers(atLeast: 2)
+        if isCancelled { task.cancel() } else { test.clock.advance(by: .seconds(2)) }
+        #expect(try await task.value.code == (isCancelled ? .cancelled : .timedOut))
+        try await test.counts("inner", "cancels", reach: 1)
+        await test.host.close()
+    }
+
+    @Test func `a call on the plugin's own thread may take as long as the typed call that it names`() async throws {
+        let test = try await Self.opened()
+        let name = TestHost.unique()
+        let later = try test.host.gate("user").typed(
+            "passLater",
+            "(operation: string, arguments: json) async -> json",
+            as: OperationFunction.Texts2.self
+        )
+        async let answer = later("begin", #"{"name": "\#(name)"}"#, options: CallOptions(timeout: .seconds(60)))
+        try await TestHost.taken(name)
+        await test.clock.timers(atLeast: 2)
+        test.clock.advance(by: .seconds(40))
+        #expect(try await TestHost.finish(name, 7) == 0)
+        #expect(try await answer == 7)
+        await test.host.close()
+    }
+
     // MARK: Failing and closing
 
     @Test func `a used gate that fails degrades its user, which recovers with it`() async throws {

@@ -3,6 +3,7 @@
 
 import ConnectorBase
 import ConnectorManifest
+import ConnectorPlatform
 import Testing
 
 @testable import ConnectorHostTesting
@@ -20,6 +21,18 @@ import Testing
         }
         #expect(run.findings.map(\.description) == ["loads: it does not load"])
     }
+
+    // Other systems refuse such names.
+    #if os(Linux)
+        @Test func `a directory lent to a plugin is removed, whatever names the plugin has given to its files`() throws
+        {
+            let directory = try ConnectorPlatform.TemporaryDirectory("connector-names")
+            let folder = "\"$(printf '\(directory.path)/\\344')\""
+            #expect(Fixtures.run("mkdir \(folder) && touch \(folder)/a \(folder)/\"$(printf '\\377')\"") == 0)
+            directory.remove()
+            #expect(FileIdentity(path: directory.path) == nil)
+        }
+    #endif
 
     @Test func `generated values of u64 reach its upper half, as digits in a string`() throws {
         var generator = ValueGenerator(seed: 1, name: "u64")

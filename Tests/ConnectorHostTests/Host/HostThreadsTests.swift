@@ -96,6 +96,28 @@ import Testing
         await system.ended.reaches(1)
     }
 
+    @Test(arguments: [0, 1_000_000] as [Int64])
+    func `a host that is dropped ends its deliveries, whether the vendor takes events or is away`(_ away: Int64)
+        async throws
+    {
+        let system = System()
+        system.isRefusing.withLock { $0 = false }
+        do {
+            let host = try ConnectorHost.testing(
+                "[\(TestHost.leaf("gate", plugin: "deliveries", ["away": .integer(away)]))]",
+                plugins: [Fixtures.contract("deliveries")],
+                clock: SystemHostClock(makeThread: system.make)
+            )
+            await host.open()
+            try await host.analytics("gate").track("Seen")
+            _ = await host.report {
+                let queue = $0["gate"]?.outbox
+                return away == 0 ? queue?.delivered == 1 : queue?.code != nil
+            }
+        }
+        await system.ended.reaches(1)
+    }
+
     @Test func `a client outlives its host, and the instance ends with the client`() async throws {
         let system = System()
         system.isRefusing.withLock { $0 = false }

@@ -126,6 +126,13 @@ import Testing
         #expect(await rules(Fixtures.contract(name)).contains(try #require(PluginConformance.Rule.named(rule))))
     }
 
+    @Test(arguments: ["logs-after-destroy", "asks-after-destroy"])
+    func `a plugin that turns to the host after destroy is found out`(_ act: String) async {
+        var options = options
+        options.config = ["rule": .string(act)]
+        #expect(await rules(Fixtures.misbehaving("breaks"), options).contains(.destruction))
+    }
+
     @Test func `a plugin that holds its thread is found out`() async {
         var options = options
         options.config = ["opens": "blocks"]

@@ -55,6 +55,19 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a call that is given up while its function runs is cancelled again once that has returned`()
+        async throws
+    {
+        let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "frees-on-cancel"))
+        let (held, stopped) = (try await number("held", test), try await number("stopped", test))
+        let call = Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "late") } }
+        try await holds(test, held + 1)
+        call.cancel()
+        #expect(try await call.value.code == .cancelled)
+        while try await number("stopped", test) != stopped + 1 { await Task.yield() }
+        await test.host.close()
+    }
+
     @Test func `a cancellation reaches the plugin while every thread of the pool is blocked`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "frees-on-cancel"))
         let (held, cancelled) = (try await number("held", test), try await number("cancelled", test))

@@ -183,6 +183,17 @@ import Testing
     }
 
     @Test(arguments: TestChannel.all)
+    func `what a call fills in before it fails is not given back`(channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
+        let named = try await failure { () throws(ConnectorError) in try await values.call("spoil") }
+        let prepared = try await failure { () throws(ConnectorError) in
+            try await values.withPrepared("spoil") { spoil throws(ConnectorError) in try spoil() }
+        }
+        for error in [named, prepared] { #expect(error.message == "it went wrong later") }
+        #expect(try await values.call("spoilt") == 0)
+    }
+
+    @Test(arguments: TestChannel.all)
     func `there is no answer before a call, nor after one that failed`(channel: TestChannel) async throws {
         let (_, _, forms) = try await opened(channel)
         try await forms.withPrepared("numbers1") { half throws(ConnectorError) in

@@ -16,7 +16,8 @@ import Testing
     import Darwin
 #endif
 
-/// The threads of the host when the system has none to give. A refused thread that stayed counted would fill the limit.
+/// The threads of the host when the system has none to give, and when many want the result of one job. A refused thread that stayed
+/// counted would fill the limit.
 @Suite(.timeLimit(.minutes(10))) struct WorkerThreadsTests {
     /// A system that refuses threads until it is told otherwise.
     private final class System: Sendable {
@@ -96,5 +97,23 @@ import Testing
         #expect(threads.threadCount == 2)
         mayLeave.withLock { $0 = true }
         await ended.reaches(2)
+    }
+
+    @Test func `callers that ask while a shared job runs share one run, which begins after they asked`() async {
+        let entered = CallCounter()
+        let mayLeave = Mutex(false)
+        let job = SharedJob(on: WorkerThreads()) {
+            entered.add()
+            while !mayLeave.withLock(\.self) { sched_yield() }
+            return entered.count
+        }
+        // An immediate task has asked when it is returned.
+        let first = Task.immediate { await job.result() }
+        await entered.reaches(1)
+        let others = (0..<100).map { _ in Task.immediate { await job.result() } }
+        mayLeave.withLock { $0 = true }
+        #expect(await first.value == 1)
+        for other in others { #expect(await other.value == 2) }
+        #expect(await job.result() == 3)
     }
 }

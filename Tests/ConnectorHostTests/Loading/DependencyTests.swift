@@ -117,6 +117,9 @@ import Testing
         #expect("/libx.so".parentPath == "/")
         #expect("/a/libx.so".pluginStem == "x")
         #expect("x.so".pluginStem == "x")
+        #expect("libx.so.1.20".pluginStem == "x" && "libx.dylib".pluginStem == "x")
+        #expect("libcom.sony.camera.so".pluginStem == "com.sony.camera" && "my.solr.so.2".pluginStem == "my.solr")
+        #expect("x.1.so".pluginStem == "x.1" && "x.connector.json".pluginStem == "x.connector.json")
     }
 
     private static func closure(_ path: String) throws -> DependencyClosure {

@@ -190,6 +190,51 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        @Test func `a pipe named as a plugin is not even opened, which would release its writer`() throws {
+            try Fixtures.withDirectory { directory in
+                let pipe = "\(directory)/libpipe.so"
+                #expect(Fixtures.run("mkfifo '\(pipe)'") == 0)
+                let events = inotify_init1(Int32(O_CLOEXEC) | Int32(O_NONBLOCK))
+                try #require(events >= 0)
+                defer { close(events) }
+                try #require(unsafe inotify_add_watch(events, pipe, UInt32(IN_OPEN)) >= 0)
+                /// Whether the pipe was opened since the last time.
+                func isOpened() -> Bool {
+                    var event = [UInt8](repeating: 0, count: 4096)
+                    return unsafe read(events, &event, event.count) > 0
+                }
+                #expect(PluginCatalog(directories: [directory]).entries.map(\.error?.code) == [.unreadable])
+                #expect(!isOpened())
+                close(unsafe open(pipe, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+                #expect(isOpened())
+            }
+        }
+    #endif
+
+    @Test func `a file that is written to while it is read is not taken for a whole one`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = "\(directory)/libchanging.so"
+            let (old, new) = ([UInt8](repeating: 1, count: 64 << 10), [UInt8](repeating: 2, count: 64 << 10))
+            /// A file of an earlier time, of which the first part has been read.
+            func begun() throws -> ImageBytes {
+                try Fixtures.write(old, to: path)
+                #expect(Fixtures.run("touch -t 200001010000 '\(path)'") == 0)
+                return try ImageBytes(path: path)
+            }
+            let written = try begun()
+            try Fixtures.write(new, to: path)
+            #expect(!written.readAll())
+            #expect(written.copy(at: 0, count: 4) == nil)
+            // A file that another takes the place of stays as it was.
+            let replaced = try begun()
+            #expect(!replaced.isWhole)
+            try Fixtures.write(new, to: "\(path).next")
+            #expect(Fixtures.run("mv '\(path).next' '\(path)'") == 0)
+            #expect(replaced.copy(at: 0, count: replaced.count) == old)
+        }
+    }
+
     @Test func `a descriptor's path never repeats, and names the process`() throws {
         let paths = try (1...5000 as ClosedRange<UInt64>).map {
             try SealedImage.uniquePath(descriptor: 7, generation: $0)

@@ -76,6 +76,43 @@ import Testing
         }
     }
 
+    @Test func `of long names in a manifest, a message shows only the ends`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = "\(directory)/liblong.so"
+            try Fixtures.write(Fixtures.bytes(Fixtures.broken("no-manifest")), to: path)
+            let name = String(repeating: "x", count: 400_000)
+            let capabilities = #"{"own/1": {"\#(name)": {"symbol": "\#(name)", "signature": "()"}}}"#
+            let text = Fixtures.manifest("long", "1.0.0").dropLast() + #", "capabilities": \#(capabilities)}"#
+            try Fixtures.write(Array(text.utf8), to: "\(directory)/long.connector.json")
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginLoader().load(PluginCatalog.candidate(path: path))
+            }
+            #expect(error?.code == .symbolAbsent)
+            #expect(try #require(error).description.utf8.count < 2000)
+        }
+    }
+
+    @Test func `of long names of libraries, the message about a missing one shows only the ends`() throws {
+        try Fixtures.withDirectory { directory in
+            let name = "lib" + String(repeating: "y", count: 2000) + ".so"
+            let library = try Fixtures.compile(
+                "int made(void) { return 0; }",
+                into: directory,
+                as: "named",
+                flags: "-Wl,-soname,\(name)"
+            )
+            let path = try Fixtures.compile(
+                "int user(void) { return 1; }",
+                into: directory,
+                as: "user",
+                flags: "-Wl,--no-as-needed '\(library)'"
+            )
+            let missing = PluginInspection(path: path).problems.filter { $0.code == .missingDependency }
+            #expect(missing.count == 1)
+            #expect(missing.allSatisfy { $0.description.utf8.count < 2000 })
+        }
+    }
+
     /// The source files of an image whose only unit has a folder and a file for each number below a count, with names that begin at
     /// a multiple of some bytes in a text.
     private func sourceFiles(_ count: Int, names: [UInt8], every distance: Int) throws -> [String] {

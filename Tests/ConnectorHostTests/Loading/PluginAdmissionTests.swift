@@ -174,6 +174,20 @@ import Testing
         }
     }
 
+    @Test func `a lock that is a link to a file which is gone is not the absence of a lock`() throws {
+        try Fixtures.withDirectory { directory in
+            let file = "\(directory)/connectors.json"
+            let lock = PluginLock.file(of: file)
+            try Fixtures.write(Array(#"{"version": 1, "connectors": []}"#.utf8), to: file)
+            #expect(Fixtures.run("ln -s absent/lock.json '\(lock)'") == 0)
+            let faults = #expect(throws: ConfigurationErrors.self) { try ConnectorHost(file: file) }
+            #expect(faults?.errors.map(\.code) == [.unreadable])
+            #expect(faults?.errors.first?.message.contains(lock) == true)
+            #expect(Fixtures.run("rm '\(lock)'") == 0)
+            #expect(throws: Never.self) { try ConnectorHost(file: file) }
+        }
+    }
+
     // MARK: Signatures
 
     @Test(.enabled("minisign signs") { Fixtures.has("minisign") })
@@ -261,6 +275,11 @@ import Testing
             try Fixtures.write(Array("untrusted comment: a\n".utf8), to: path + ".minisig")
             let admission = PluginAdmission(keys: [try #require(MinisignKey(key))])
             #expect(try error(path, admission)?.code == .badSignature)
+            // One that is too large, too: the limit is 16 KiB.
+            try Fixtures.write([UInt8](repeating: 0x41, count: 20_000), to: path + ".minisig")
+            let large = try #require(try error(path, admission))
+            #expect(large.code == .tooLarge)
+            #expect(large.message == "\(path).minisig has 20000 bytes, more than the limit of 16 KiB")
         }
     }
 

@@ -126,6 +126,33 @@ import Testing
         }
     }
 
+    @Test func `a broken file is found by its name, whatever dots are in it`() throws {
+        try Fixtures.withDirectory { directory in
+            try Fixtures.write(
+                Fixtures.bytes(Fixtures.broken("no-manifest")),
+                to: "\(directory)/libcom.sony.camera.so"
+            )
+            let error = #expect(throws: ConnectorError.self) {
+                try PluginCatalog(directories: [directory]).find("com.sony.camera")
+            }
+            #expect(error?.code == .noManifest)
+            #expect(error?.fix?.contains("write com.sony.camera.connector.json beside it") == true)
+        }
+    }
+
+    // Other systems refuse such names.
+    #if os(Linux)
+        @Test func `a file whose name is not UTF-8 is an entry that says so`() throws {
+            try Fixtures.withDirectory { directory in
+                let copy = "'\(directory)'/\"$(printf 'lib\\344.so')\""
+                #expect(Fixtures.run("cp '\(Fixtures.plugin("sync"))' \(copy)") == 0)
+                let entries = PluginCatalog(directories: [directory]).entries
+                #expect(entries.count == 1 && entries.first?.error?.code == .unreadable)
+                #expect(entries.first?.error?.message == "the name of \(directory)/lib\u{FFFD}.so is not UTF-8")
+            }
+        }
+    #endif
+
     @Test func `a sidecar describes an image that has no manifest`() throws {
         try Fixtures.withDirectory { directory in
             try Fixtures.write(Fixtures.bytes(Fixtures.broken("no-manifest")), to: "\(directory)/libdescribed.so")

@@ -102,6 +102,34 @@ import Testing
         }
     }
 
+    @Test func `a certificate joins those of other images, and replaces no file that cannot be read`() throws {
+        try Fixtures.withDirectory { directory in
+            let file = "\(directory)/conformance.json"
+            func certify(_ level: Int) throws {
+                let certificate = ConformanceCertificate(
+                    file: "libb.so",
+                    plugin: "b 1.0.0",
+                    sha256: "00",
+                    level: level,
+                    host: "1.0.0"
+                )
+                try certificate.write(beside: "\(directory)/libb.so")
+            }
+            // A later release may know further levels, and say more.
+            let later = #"{"version": 1, "plugins": [{"file": "liba.so", "level": 11, "more": true}]}"#
+            try Fixtures.write(Array(later.utf8), to: file)
+            for level in [3, 4] { try certify(level) }
+            let plugins = try JSONValue(parsing: Fixtures.bytes(file))["plugins"]?.array
+            #expect(plugins?.map { $0["level"] } == [11, 4] && plugins?.first?["more"] == true)
+            for text in [#"{"version": 2, "plugins": []}"#, "{"] {
+                try Fixtures.write(Array(text.utf8), to: file)
+                let error = #expect(throws: ConnectorError.self) { try certify(5) }
+                #expect(error?.code == .storage)
+                #expect(try Fixtures.bytes(file) == Array(text.utf8))
+            }
+        }
+    }
+
     @Test(.enabled("rustc is not installed") { Fixtures.has("rustc") })
     func `the language is recognised where the manifest does not name it`() throws {
         let rust = try ELFImage(ImageBytes(path: Fixtures.plugin("frozen-rust")))

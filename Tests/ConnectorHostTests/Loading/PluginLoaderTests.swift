@@ -156,6 +156,27 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        /// In a process of its own, which has no descriptor left for a moment.
+        @Test func `an image that finds no descriptor to be sealed in says so, and is tried again`() async {
+            await #expect(processExitsWith: .success) {
+                let bytes = ImageBytes(copying: [1, 2, 3], path: "x.so")
+                let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(unsafe getrlimit(resource, &limit) == 0)
+                var none = limit
+                none.rlim_cur = 0
+                try #require(unsafe setrlimit(resource, &none) == 0)
+                let result = Result { () throws(ConnectorError) in try SealedImageFile.sealing(bytes) }
+                try #require(unsafe setrlimit(resource, &limit) == 0)
+                let error = #expect(throws: ConnectorError.self) { try result.get() }
+                #expect(error?.code == .unavailable && error?.isRetryable == true)
+                #expect(error?.cause == SystemError(EMFILE).description)
+                #expect(try SealedImageFile.sealing(bytes).descriptor >= 0)
+            }
+        }
+    #endif
+
     @Test func `many threads that load one plugin at once get one image`() async throws {
         try await withThrowingTaskGroup(of: UInt.self) { group in
             for _ in 0..<16 {

@@ -235,6 +235,33 @@ import Testing
         await host.close()
     }
 
+    @Test func `a search for events elsewhere that hangs delays no host for long, and its warning comes later`()
+        async throws
+    {
+        let test = try TestHost(leaf("a"))
+        let (found, changed) = (OneShot<Void>(), OneShot<Void>())
+        let outbox = HostOutbox(
+            test.host.current,
+            location: .memory,
+            stranded: {
+                await found.wait()
+                return [StrandedEvents(directory: "/elsewhere", count: 2, usesServers: false)]
+            },
+            ticks: test.clock,
+            environment: test.host.environment,
+            onChange: { changed.send() }
+        )
+        async let proof: Void = outbox.prove(on: nil, within: .seconds(1))
+        await test.clock.advance(toTimerAfter: .seconds(1))
+        await proof
+        func warnings() -> [String]? { outbox.report(on: test.host.current.tree)["a"]?.warnings }
+        #expect(warnings() == [])
+        found.send()
+        await changed.wait()
+        #expect(warnings()?.map { $0.prefix(13) } == ["2 events wait"])
+        await test.host.close()
+    }
+
     @Test func `a damaged file is set aside and named in the report, and the host goes on`() async throws {
         let scratch = ScratchDirectory()
         let state = scratch.path + "/state"

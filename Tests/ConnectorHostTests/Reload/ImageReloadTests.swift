@@ -138,6 +138,40 @@ import Testing
         await host.close()
     }
 
+    @Test func `an operation of another capability does not take the place of one that a typed handle calls`()
+        async throws
+    {
+        let workspace = ImageWorkspace()
+        try workspace.install()
+        let host = try await workspace.host()
+        let answer = try unsafe host.gate("gate").typed("answer", "() -> i64", as: TestInteger.self)
+        try workspace.install(
+            Variant(
+                answer: 2,
+                version: "2.0.0",
+                code: """
+                    CONNECTOR_EXPORT int32_t swapped_count(void *instance, uint64_t *result, connector_error *error) {
+                        (void)instance;
+                        (void)error;
+                        *result = 2;
+                        return CONNECTOR_OK;
+                    }
+                    """,
+                earlierCapabilities: #""count/1": {"answer": {"symbol": "swapped_count", "signature": "() -> u64"}},"#
+            )
+        )
+        let refused = await host.reload()
+        #expect(refused.phase == .plan && refused.errors.first?.code == .signatureMismatch)
+        #expect(refused.errors.first?.message.contains("answer() -> i64 has the signature () -> u64") == true)
+        let value = try await unsafe answer.withLease { lease throws(ConnectorError) in
+            var value: Int64 = 0
+            try unsafe lease.call { unsafe $0($1, &value, $2) }
+            return value
+        }
+        #expect(value == 1)
+        await host.close()
+    }
+
     private typealias TestInteger =
         @convention(c) (OperationFunction.Instance, UnsafeMutablePointer<Int64>, OperationFunction.Failure) -> Int32
 

@@ -151,6 +151,55 @@ struct ReloadBlockingTests {
         await host.close()
     }
 
+    @Test func `a gate that is closed by hand while it opens anew stays closed, and the reload goes on`() async throws {
+        try makePipe()
+        let exclusive = #", "exclusive": true"#
+        try workspace.install(.init(manifest: exclusive))
+        let host = try await workspace.host(clock: ManualHostClock())
+        var next = variant(blocking: .open)
+        next.manifest = exclusive
+        try workspace.install(next)
+        let reloading = Task { await host.reload() }
+        await pluginWaits()
+        let closing = Task { try await host.close("gate") }
+        while host.report["gate"]?.target != .closed { await Task.yield() }
+        release()
+        try await closing.value
+        let reload = await reloading.value
+        #expect(reload.isActive && reload.rolledBack.isEmpty, "\(reload)")
+        #expect(host.report["gate"]?.state == .closed)
+        #expect(try await host.plan().isEmpty)
+        await host.close()
+    }
+
+    @Test func `a host that closes while a reload loads an image opens no gate of it`() async throws {
+        try makePipe()
+        try workspace.install()
+        let host = try await workspace.host(clock: ManualHostClock())
+        var next = ImageWorkspace.Variant(answer: 2, code: waiting)
+        next.code += """
+            __attribute__((constructor)) static void block(void) { wait_for_test(); }
+            static int32_t leaves_a_file(const connector_host *host, const char *config, uint64_t length, void **instance,
+                                         connector_error *error) {
+                close(open("\(pipe).created", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+                return fixture_create(host, config, length, instance, error);
+            }
+            """
+        next.create = "leaves_a_file"
+        try workspace.install(next)
+        workspace.configure(#"{"name": "new", "plugin": "swapped", "probe": "off", "heal": "off"}"#)
+        let reloading = Task { await host.reload() }
+        await pluginWaits()
+        let closing = Task { await host.close() }
+        // Once its gates are closed, the host waits for the reload.
+        while host.report["gate"]?.state != .closed { await Task.yield() }
+        release()
+        let reload = await reloading.value
+        await closing.value
+        #expect(reload.phase == .open && reload.errors.first?.code == .notOpen, "\(reload)")
+        #expect(unsafe access("\(pipe).created", F_OK) != 0)
+    }
+
     @Test func `a predecessor that blocks while it closes holds up neither the reload nor the calls`() async throws {
         try makePipe()
         let clock = ManualHostClock()

@@ -195,12 +195,7 @@ import Testing
         let reload = await reload(host, clock)
         #expect(reload.isActive && reload.plan?["moved"]?.events == .init(queued: 1, outcome: .move))
         #expect(host.outbox(of: "moved")?.queued == 1)
-        let closing = Task { await host.close() }
-        while let state = host.report["moved"]?.state, state != .closed {
-            clock.advance(by: .seconds(5))
-            await Task.yield()
-        }
-        await closing.value
+        await clock.advance(by: .seconds(5)) { await host.close() }
     }
 
     // MARK: Moving

@@ -62,6 +62,9 @@ import Testing
             #expect(!refused.isActive && refused.errors.first?.code == code, "\(file): \(refused.errors)")
             #expect(refused.errors.first?.message.contains(file) == true, "\(refused.errors)")
             #expect(!refused.errors.description.contains(".next"))
+            if code == .noManifest {
+                #expect(refused.errors.first?.fix?.contains("swapped.connector.json") == true, "\(refused.errors)")
+            }
         }
         // If only the dynamic linker finds the fault, the old image is put back.
         let refused = await host.swap("gate", with: unresolved)

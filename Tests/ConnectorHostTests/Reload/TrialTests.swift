@@ -8,6 +8,7 @@ import Testing
 
 @testable import ConnectorConfiguration
 @testable import ConnectorHost
+@testable import ConnectorInvocation
 @testable import ConnectorPlatform
 
 /// While a successor is on trial, the host can go back to the instance before it.
@@ -187,6 +188,57 @@ import Testing
         #expect(host.report["gate"]?.isOnTrial == true && host.report["gate"]?.generation == 3)
         await host.close()
         #expect(host.report["gate"]?.state == .closed)
+    }
+
+    private typealias Unsigned =
+        @convention(c) (OperationFunction.Instance, UnsafeMutablePointer<UInt64>, OperationFunction.Failure) -> Int32
+
+    @Test func `during a trial a typed handle must also fit the instance before, which may come back`() async throws {
+        let (workspace, host, _) = try await opened()
+        try workspace.install(Variant(answer: 2, version: "2.0.0", signature: "() -> u64"))
+        #expect(await host.reload().isActive)
+        let gate = try #require(host.current.tree["gate"]?.gate)
+        #expect(gate.isOnTrial)
+        let error = #expect(throws: ConnectorError.self) {
+            _ = try unsafe host.gate("gate").typed("answer", "() -> u64", as: Unsigned.self)
+        }
+        #expect(error?.code == .signatureMismatch)
+        gate.endTrial()
+        _ = try unsafe host.gate("gate").typed("answer", "() -> u64", as: Unsigned.self)
+        await host.close()
+    }
+
+    @Test func `a gate that goes back while a reload replaces it keeps what the reload gives it`() async throws {
+        let name = TestHost.unique("trial")
+        func leaf(_ replies: String, _ config: JSONObject = [:]) -> String {
+            var config = config
+            config["name"] = .string(name)
+            config["replies"] = .string(replies)
+            return TestHost.leaf("gate", config, settings: #""probe": "off", "trial": "8s""#)
+        }
+        let test = try await TestHost.opened(leaf("1"), TestHost.leaf("other"))
+        #expect(try await test.reload(leaf("2"), TestHost.leaf("other")).isActive)
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        let next = try TestHost.configuration([leaf("3", ["opens": "held"]), TestHost.leaf("other")], mode: "atomic")
+        let reloading = Task { await test.host.reload(next) }
+        try await TestHost.taken("\(name):open")
+        #expect(gate.rollBack(ConnectorError(.failed, "it does worse")))
+        // The record of it waits for the reload.
+        while test.host.reloader.waitingCount == 0 { await Task.yield() }
+        try await TestHost.finish("\(name):open", [["kind": "configured"]])
+        #expect(await reloading.value.isActive)
+        await test.host.reloader.ended()
+        #expect(try await test.call("gate", "answer", ["value": 0]) == 3)
+        #expect(test.host.report.configuration?.errors.isEmpty == true)
+        #expect(gate.plan.configuration.config["replies"] == "3")
+        #expect(try await test.host.plan(next).isEmpty)
+        // The instance before the new one is that to which the gate had gone back.
+        #expect(gate.rollBack(ConnectorError(.failed, "it does worse, too")))
+        _ = await test.host.report { $0.configuration?.differs == true }
+        #expect(try await test.call("gate", "answer", ["value": 0]) == 1)
+        let field = try await test.host.plan(next)["gate"]?.fields.first { $0.name == "config.replies" }
+        #expect(field?.from == "1" && field?.to == "3")
+        await test.host.close()
     }
 
     @Test func `a trial that is not a duration is a fault`() throws {

@@ -207,6 +207,21 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
+    @Test func `an instance whose runner has ended is not closed, and the log says nothing of that`() async throws {
+        let lines = Journal<String>()
+        let test = try TestHost(
+            TestHost.leaf("gate", settings: Self.heals),
+            logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+        )
+        #expect(await test.host.open().isReady)
+        let process = pid_t(try #require(test.host.report.runners.first?.process))
+        #expect(kill(process, SIGKILL) == 0)
+        try await heals(test, after: 1)
+        await test.host.close()
+        #expect(lines.values.contains("gate failed"))
+        #expect(!lines.values.contains("close failed"))
+    }
+
     @Test func `what a plugin prints is a line of the log`() async throws {
         let lines = Journal<String>()
         let test = try TestHost(

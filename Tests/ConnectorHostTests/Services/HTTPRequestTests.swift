@@ -167,6 +167,18 @@ import Testing
         }
     }
 
+    @Test func `a URL has at most 8192 bytes`() async {
+        let server = LoopbackServer { _ in .response(204) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let start = server.url()
+        let longest = start + String(repeating: "p", count: 8192 - start.utf8.count)
+        #expect(await plugin.request("GET", longest).code == 204)
+        let longer = await plugin.request("GET", longest + "p")
+        #expect(longer.status == CONNECTOR_TOO_LARGE && longer.message == "the URL has more than 8192 bytes")
+        #expect(server.requests.count == 1)
+    }
+
     @Test func `a request whose headers exceed a connection's buffer is refused, and any other is sent`() async {
         let server = LoopbackServer { .response(200, [], $0.body) }
         defer { server.stop() }

@@ -56,6 +56,31 @@ internal import Testing
         #expect(http.requests[1].text == http.requests[2].text)
     }
 
+    @Test func `no total falls if fewer events follow a push whose answer was lost, and none is counted twice`()
+        async throws
+    {
+        let http = ScriptedHTTP(Self.nothing, (504, ""), (200, ""), (200, ""), (200, ""))
+        let gate = try pushgateway(http)
+        let events = (1...4).map { _ in AnalyticsEvent.track("Order", userId: "u") }
+        #expect(try await gate.deliver(events).allSatisfy { $0.outcome == .retry })
+        for part in [events[..<2], events[2...], events[..<1]] {
+            #expect(try await gate.deliver(Array(part)).allSatisfy { $0.outcome == .accepted })
+        }
+        let totals = http.requests.dropFirst().map { lines($0).first?.split(separator: " ").last }
+        #expect(totals == ["4", "4", "4", "5"])
+    }
+
+    @Test func `what the gateway refuses is in no later push, even if it was in one whose answer was lost`()
+        async throws
+    {
+        let http = ScriptedHTTP(Self.nothing, (504, ""), (400, "inconsistent"), (200, ""), (400, "inconsistent"))
+        let gate = try pushgateway(http)
+        let events = [AnalyticsEvent.track("Order", userId: "u"), .track("Bad", userId: "u")]
+        #expect(try await gate.deliver(events).map(\.outcome) == [.retry, .retry])
+        #expect(try await gate.deliver(events).map(\.outcome) == [.accepted, .rejected])
+        #expect(lines(http.requests[3]) == [#"events_total{event="Order",type="track"} 1"#])
+    }
+
     @Test func `counting continues from the totals that the gateway has for the group`() async throws {
         let metrics = """
             {"status":"success","data":[

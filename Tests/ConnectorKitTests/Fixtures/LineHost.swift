@@ -43,9 +43,10 @@ final class LineHost: @unchecked Sendable {
     private let http: UnsafeMutablePointer<connector_http>
 
     private let storage: LineStorage?
+    private let gates: LineGates?
 
-    init(storage: LineStorage? = nil) {
-        self.storage = storage
+    init(storage: LineStorage? = nil, gates: LineGates? = nil) {
+        (self.storage, self.gates) = (storage, gates)
         unsafe host = .allocate(capacity: 1)
         unsafe http = .allocate(capacity: 1)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -78,6 +79,7 @@ final class LineHost: @unchecked Sendable {
                     return switch name {
                     case "http/1": unsafe UnsafeRawPointer(host.http)
                     case "storage/1": unsafe host.storage?.pointer
+                    case "gates/1": unsafe host.gates?.pointer
                     default: nil
                     }
                 },

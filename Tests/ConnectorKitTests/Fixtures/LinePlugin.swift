@@ -112,6 +112,23 @@ final class LineInstance {
         }
     }
 
+    /// Calls an operation that calls a used gate, and leaves a task behind that does so again after a signal.
+    func use(_ operation: UInt64, again signal: OneShot<Void>) -> Int32 {
+        unsafe call(operation) { call, error in
+            unsafe Line.perform(LinePlugin.self, instance, UnsafeRawPointer(call), UnsafeMutableRawPointer(error)) {
+                { plugin in
+                    let used = plugin.host.gate("used")
+                    _ = try? await used.call("get")
+                    Task {
+                        await signal.wait()
+                        _ = try? await used.call("get")
+                    }
+                    return nil
+                }
+            }
+        }
+    }
+
     /// Calls `remember`, as a generated function does.
     func remember(_ operation: UInt64, _ key: String) -> Int32 {
         unsafe call(operation) { call, error in

@@ -149,13 +149,51 @@ internal import Testing
         #expect(double["a"] == [1, 2, 3, 4])
         let arguments: JSONObject = ["path": "a", "offset": 0, "count": 4, "tag": tag]
         #expect(try await gate.call("get", arguments)["base64"] == "AQIDBA==")
-        for (offset, count) in [(-1, 4), (0, -1)] as [(Int64, Int64)] {
+        let tooMany = Int64(FileEntry.partLimit) + 1
+        for (offset, count) in [(-1, 4), (0, -1), (0, 0), (0, tooMany)] as [(Int64, Int64)] {
             var odd = arguments
             (odd["offset"], odd["count"]) = (.integer(offset), .integer(count))
-            #expect(try await gate.call("get", odd)["base64"] == (count < 0 ? "" : "AQIDBA=="))
+            #expect(await status { _ = try await gate.call("get", odd) } == .invalid)
         }
         _ = try await gate.call("copy", ["source": "a", "destination": "a"])
         #expect(await status { _ = try await gate.call("get", arguments) } == .conflict)
+    }
+
+    @Test func `a double of files refuses paths that no store takes, and tells apart those that only look the same`()
+        async throws
+    {
+        let double = FilesDouble()
+        let files = Host(gates: GateDoubles(["it": double.double])).gate("it", as: UsedFiles.self)
+        func status(_ body: () async throws -> Void) async -> PluginStatus? {
+            await #expect(throws: PluginError.self) { try await body() }?.status
+        }
+        for path in ["", "../x", "a//b", "/a"] {
+            #expect(await status { _ = try await files.head(path) } == .invalid)
+            #expect(await status { try await files.remove(path) } == .invalid)
+            #expect(await status { _ = try await files.copy(path, to: "b") } == .invalid)
+            #expect(await status { _ = try await files.put(path, [1]) } == .invalid)
+        }
+        try await files.put("caf\u{e9}", [1])
+        #expect(await status { _ = try await files.copy("caf\u{e9}", to: "..") } == .invalid)
+        try await files.put("cafe\u{301}", [2])
+        #expect(double["caf\u{e9}"] == [1] && double["cafe\u{301}"] == [2])
+        #expect(try await files.list().files.count == 2)
+    }
+
+    @Test(arguments: [0, 2, 4])
+    func `a part that does not have as many bytes as were asked for breaks the rules of files`(count: Int) async throws
+    {
+        let entry = FileEntry(path: "a", size: 3, modified: Timestamp(nanoseconds: 0), tag: "t")
+        let files = Host(
+            gates: GateDoubles([
+                "it": { operation, _ throws(PluginError) in
+                    guard operation == "get" else { return entry.json }
+                    return ["base64": .string(Base64.encode([UInt8](repeating: 7, count: count)))]
+                }
+            ])
+        ).gate("it", as: UsedFiles.self)
+        let error = await #expect(throws: PluginError.self) { try await files.get("a") }
+        #expect(error?.status == .protocolViolation)
     }
 
     @Test func `a size that a store only claims takes no memory`() async throws {

@@ -90,6 +90,9 @@ internal import Testing
             "x already calls the method of mine/1 get; give yours/1 get a symbol of its own"
         ),
         (#""a":{"symbol":"x","signature":"(h: handle) async"}"#, "takes no handle"),
+        (#""open":{"symbol":"x","signature":"() async"}"#, "open() is already the gate's own method"),
+        (#""probe":{"symbol":"x","signature":"() async"}"#, "probe() is already the gate's own method"),
+        (#""close":{"symbol":"x","signature":"()"}"#, "close() is already the gate's own method"),
     ])
     func `an operation that Swift cannot express is reported with its position`(
         _ operations: String,
@@ -98,6 +101,13 @@ internal import Testing
         let problem = try #require(try generate(operations).problems.first)
         #expect(problem.message.contains(expected))
         #expect(problem.position?.description.hasPrefix("my.connector.json:2:") == true)
+    }
+
+    @Test(arguments: ["(door: string) async", "() async -> json"])
+    func `an operation that the life cycle has no method for may be named like a step of it`(signature: String) throws {
+        let (source, problems) = try generate(#""close":{"symbol":"my_close","signature":"\#(signature)"}"#)
+        #expect(problems.isEmpty)
+        #expect(source.contains("try await plugin.`close`("))
     }
 
     @Test func `the note holds the manifest without its blanks`() {

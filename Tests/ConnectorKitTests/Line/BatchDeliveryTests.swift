@@ -114,6 +114,23 @@ internal import Testing
         #expect(clock.monotonic < 30_000_000_000)
     }
 
+    @Test(arguments: [408, 504])
+    func `what a vendor got and does not wait to get again was sent all the same`(_ status: Int) async throws {
+        let response = HTTPResponse(status: status, headers: ["Retry-After": "0"])
+        let failure = response.failure(vendor: "acme", now: Timestamp(nanoseconds: 0))
+        #expect(failure.retryAfter == .zero)
+        let (answers, batches) = try await deliver(["1", "2", "3", "4"]) { $0.contains("4") ? failure : nil }
+        #expect(batches == [["1", "2", "3"], ["4"]])
+        #expect(answers == [.accepted, .accepted, .accepted, .retry(failure.message, code: .timedOut)])
+        let refusal = BatchRefusal([1: failure], of: 2, tookOthers: true)
+        let (others, _) = try await deliver(["1", "2"]) { _ in refusal }
+        #expect(others == [.accepted, .retry(failure.message, code: .timedOut)])
+        var steps = SteppedDelivery(count: 2)
+        await steps.add([0]) { [.accepted] }
+        await steps.add([1]) { throw failure }
+        #expect(try steps.result() == [.accepted, .retry(failure.message, code: .timedOut)])
+    }
+
     @Test func `a step that begins in the second half of the call's time sends nothing`() async throws {
         let clock = StoppedClock()
         let answers = try await Deadline.apply(30_000_000_000, on: clock) {

@@ -84,6 +84,19 @@ internal import Testing
         host.answer(1, status: 200, body: "1")
     }
 
+    @Test func `a task that an operation has left behind calls used gates on its own account`() async {
+        let gates = LineGates()
+        let host = LineHost(gates: gates)
+        let instance = LineInstance(host)
+        let signal = OneShot<Void>()
+        #expect(instance.use(3, again: signal) == 0)
+        await host.news()
+        #expect(gates.served == [0])
+        signal.send()
+        while gates.served.count < 2 { await Task.yield() }
+        #expect(gates.served == [0, .max])
+    }
+
     @Test func `an answer that is not JSON breaks the protocol, with its beginning`() async {
         let host = LineHost()
         let instance = LineInstance(host)

@@ -132,6 +132,10 @@ static void check_writing(void) {
     CHECK(is_text(&text, "{\"a\":[-9223372036854775808," TENTH ",1e+300,null],\"b\":\"\\\"\\\\\\u000a,[\",\"c\":{\"x\": 1},\"d\":null}"));
     connector_text_encode(&text, "a-Z.0_~/? &\xc3\xa9", 13);
     CHECK(is_text(&text, "a-Z.0_~%2F%3F%20%26%C3%A9"));
+    connector_text_base(&text, "https://x/v1//");
+    connector_text_put(&text, "/a");
+    CHECK(is_text(&text, "https://x/v1/a"));
+    connector_text_base(&text, "");
     connector_text_put(&text, "https://x/a");
     connector_text_query(&text, "a b", NULL, 0);
     connector_text_query(&text, "a b", "{{c}}&", 6);

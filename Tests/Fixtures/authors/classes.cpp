@@ -122,6 +122,7 @@ void answer(uint32_t status, const char *body) {
 } // namespace
 
 CONNECTOR_ENTRY(gate_plugin, gate)
+CONNECTOR_VENDOR_ENTRY(vendor_plugin, gate, "a vendor")
 
 int main() {
     const connector_plugin &plugin = *gate_plugin();
@@ -133,6 +134,8 @@ int main() {
     CHECK(std::string(error.message) == "thrown by create");
     CHECK(plugin.create(&host, nameless.data(), nameless.size(), &instance, &error) == CONNECTOR_INVALID);
     CHECK(std::string(error.message) == "name is missing" && std::string(error.domain) == "gate");
+    CHECK(vendor_plugin()->create(&host, nameless.data(), nameless.size(), &instance, &error) == CONNECTOR_INVALID);
+    CHECK(std::string(error.domain) == "a vendor");
     CHECK(plugin.create(&host, named.data(), named.size(), &instance, &error) == CONNECTOR_OK);
 
     connector_call call = {sizeof call, 0, 1, CONNECTOR_NO_DEADLINE};
@@ -165,6 +168,8 @@ int main() {
         call.complete(connector::Text().open('[').integer(1).number(0.5).string("x").close(']').view());
     });
     CHECK(is_completed(CONNECTOR_OK, "[1,0.5,\"x\"]"));
+
+    CHECK(connector::Text().base("https://x/v1//").put("/a").view() == "https://x/v1/a");
 
     /* Requests: an answer, an answer that is not a success, a callback that throws, and a request that is refused. */
     const auto ask = [&](auto answered) {

@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * frees-on-cancel: an operation that holds its thread until the host cancels it. With the field "cancel", which is
- * "blocks", cancel itself never returns.
+ * frees-on-cancel: an operation that holds its thread until the host cancels it, and one that does not know its call until
+ * then. With the field "cancel", which is "blocks", cancel itself never returns.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../fixture.h"
@@ -22,8 +22,10 @@ CONNECTOR_MANIFEST({
         "frees/1": {
             "hold": {"symbol": "frees_hold", "signature": "() async -> json"},
             "wait": {"symbol": "frees_wait", "signature": "() async -> json"},
+            "late": {"symbol": "frees_late", "signature": "() async -> json"},
             "held": {"symbol": "frees_held", "signature": "() -> i64"},
-            "cancelled": {"symbol": "frees_cancelled", "signature": "() -> i64"}
+            "cancelled": {"symbol": "frees_cancelled", "signature": "() -> i64"},
+            "stopped": {"symbol": "frees_stopped", "signature": "() -> i64"}
         }
     }
 });
@@ -35,6 +37,9 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint64_t cancelled[LIMIT];
 static int64_t cancelled_count, held;
+/** The call that "late" has accepted last, and how many of its calls were cancelled after that. */
+static uint64_t accepted;
+static int64_t stopped;
 
 static int is_cancelled(uint64_t operation) {
     int64_t index;
@@ -64,6 +69,18 @@ CONNECTOR_EXPORT int32_t frees_wait(void *instance, const connector_call *call, 
     return CONNECTOR_OK;
 }
 
+/** Accepts its call only after it was cancelled. */
+CONNECTOR_EXPORT int32_t frees_late(void *instance, const connector_call *call, connector_error *error) {
+    (void)instance, (void)error;
+    pthread_mutex_lock(&mutex);
+    held++;
+    while (!is_cancelled(call->operation)) pthread_cond_wait(&changed, &mutex);
+    held--;
+    accepted = call->operation;
+    pthread_mutex_unlock(&mutex);
+    return CONNECTOR_OK;
+}
+
 CONNECTOR_EXPORT int32_t frees_held(void *instance, int64_t *result, connector_error *error) {
     (void)instance, (void)error;
     pthread_mutex_lock(&mutex);
@@ -80,11 +97,20 @@ CONNECTOR_EXPORT int32_t frees_cancelled(void *instance, int64_t *result, connec
     return CONNECTOR_OK;
 }
 
+CONNECTOR_EXPORT int32_t frees_stopped(void *instance, int64_t *result, connector_error *error) {
+    (void)instance, (void)error;
+    pthread_mutex_lock(&mutex);
+    *result = stopped;
+    pthread_mutex_unlock(&mutex);
+    return CONNECTOR_OK;
+}
+
 static void cancel(void *instance, uint64_t operation) {
     const fixture *self = instance;
     while (strstr(self->config, "blocks") != NULL) pause();
     pthread_mutex_lock(&mutex);
-    if (cancelled_count < LIMIT) cancelled[cancelled_count++] = operation;
+    if (accepted == operation) stopped++;
+    if (cancelled_count < LIMIT && !is_cancelled(operation)) cancelled[cancelled_count++] = operation;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }

@@ -30,6 +30,11 @@ CONNECTOR_MANIFEST({
                 "signature": "(operation: string, arguments: json) async -> json",
                 "documentation": "Calls the used gate on a thread of its own."
             },
+            "keep": {
+                "symbol": "uses_keep",
+                "signature": "(arguments: json) async -> json",
+                "documentation": "Calls the used gate's begin, for the call that the thread is running."
+            },
             "drop": {"symbol": "uses_drop", "signature": "(arguments: json) async -> string"},
             "table": {"symbol": "uses_table", "signature": "() -> u32"}
         }
@@ -87,11 +92,12 @@ static void answered(void *user, int32_t status, const char *json, uint64_t leng
     free(wait);
 }
 
-static int32_t call_gate(uses *self, uint64_t completes, int is_opening, const char *use, uint64_t use_length, const char *operation,
-                         uint64_t operation_length, const char *arguments, uint64_t arguments_length,
-                         uint64_t deadline, connector_error *error) {
+static int32_t call_during(uses *self, uint64_t during, uint64_t completes, int is_opening, const char *use,
+                           uint64_t use_length, const char *operation, uint64_t operation_length,
+                           const char *arguments, uint64_t arguments_length, uint64_t deadline,
+                           connector_error *error) {
     connector_gates_call inner = {sizeof(connector_gates_call), 0, use, use_length, operation, operation_length,
-                                  arguments, arguments_length, deadline, completes};
+                                  arguments, arguments_length, deadline, during};
     waiting *wait = malloc(sizeof(waiting));
     uint64_t identifier;
     int32_t status;
@@ -106,6 +112,13 @@ static int32_t call_gate(uses *self, uint64_t completes, int is_opening, const c
     status = self->gates->call(self->gates->context, &inner, answered, wait, &identifier, error);
     if (status != CONNECTOR_OK) free(wait);
     return status;
+}
+
+static int32_t call_gate(uses *self, uint64_t completes, int is_opening, const char *use, uint64_t use_length, const char *operation,
+                         uint64_t operation_length, const char *arguments, uint64_t arguments_length,
+                         uint64_t deadline, connector_error *error) {
+    return call_during(self, completes, completes, is_opening, use, use_length, operation, operation_length, arguments,
+                       arguments_length, deadline, error);
 }
 
 static int32_t open_gate(void *instance, const connector_call *call, connector_error *error) {
@@ -177,6 +190,13 @@ CONNECTOR_EXPORT int32_t uses_pass_later(void *instance, const connector_call *c
     }
     pthread_detach(thread);
     return CONNECTOR_OK;
+}
+
+/** Calls the inner gate's "begin" without naming its own call, and completes with the answer. */
+CONNECTOR_EXPORT int32_t uses_keep(void *instance, const connector_call *call, const char *arguments, uint64_t length,
+                                   connector_error *error) {
+    return call_during(instance, 0, call->operation, 0, "inner", 5, "begin", 5, arguments, length,
+                       CONNECTOR_NO_DEADLINE, error);
 }
 
 /** Calls the inner gate's "begin", which stays pending, and completes without waiting for it. */

@@ -35,7 +35,9 @@ CONNECTOR_MANIFEST({
             "say": {"symbol": "values_say", "signature": "(data: bytes) async -> string"},
             "make": {"symbol": "values_make", "signature": "(value: i64) -> handle"},
             "read": {"symbol": "values_read", "signature": "(from: handle) -> i64"},
-            "fail": {"symbol": "values_fail", "signature": "(status: i32) -> bytes"}
+            "fail": {"symbol": "values_fail", "signature": "(status: i32) -> bytes"},
+            "spoil": {"symbol": "values_spoil", "signature": "() -> bytes"},
+            "spoilt": {"symbol": "values_spoilt", "signature": "() -> u64"}
         }
     }
 });
@@ -260,4 +262,28 @@ CONNECTOR_EXPORT int32_t values_fail(void *instance, int32_t status, connector_b
     memset(error->domain, 'd', sizeof(error->domain));
     memset(error->message, 0xE9, sizeof(error->message));
     return status;
+}
+
+/** How many results of "spoil" were given back, by this image. */
+static uint64_t spoilt;
+
+static void release_spoilt(void *context) {
+    (void)context;
+    __atomic_add_fetch(&spoilt, 1, __ATOMIC_SEQ_CST);
+}
+
+/** Fills in a result, and fails. */
+CONNECTOR_EXPORT int32_t values_spoil(void *instance, connector_bytes_owned *result, connector_error *error) {
+    (void)instance;
+    result->data = (const uint8_t *)"x";
+    result->length = 1;
+    result->release = release_spoilt;
+    return fixture_fail(error, CONNECTOR_FAILED, "it went wrong later");
+}
+
+CONNECTOR_EXPORT int32_t values_spoilt(void *instance, uint64_t *result, connector_error *error) {
+    (void)instance;
+    (void)error;
+    *result = __atomic_load_n(&spoilt, __ATOMIC_SEQ_CST);
+    return CONNECTOR_OK;
 }

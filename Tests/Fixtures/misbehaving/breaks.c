@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * breaks: breaks the rule of conformance that the field "rule" names, and no other on purpose; without it, it breaks none.
+ * "logs-after-destroy" and "asks-after-destroy" break destroy-ends.
  */
 #define _GNU_SOURCE
 #include "../fixture.h"
@@ -198,8 +199,35 @@ static int32_t close_gate(void *instance, const connector_call *call, connector_
     return finish(self, call->operation, NULL, 0);
 }
 
+/** What a thread uses after destroy: the log, or the host itself if there is none. */
+typedef struct late {
+    const connector_host *host;
+    const connector_log *log;
+} late;
+
+static void *use_late(void *user) {
+    late *self = user;
+    rest(0, 5);
+    if (self->log != NULL) self->log->log(self->log->context, CONNECTOR_LOG_INFO, "late", 4, NULL, 0);
+    else (void)self->host->service(self->host->context, "log/1", 5);
+    free(self);
+    return NULL;
+}
+
+/** Leaves a thread behind that turns to the host. */
+static void leave_thread(const breaking *self) {
+    pthread_t thread;
+    late *copy = malloc(sizeof *copy);
+    if (copy == NULL) return;
+    copy->host = self->fixture.host;
+    copy->log = is(self, "logs-after-destroy") ? fixture_service(&self->fixture, "log/1") : NULL;
+    if (pthread_create(&thread, NULL, use_late, copy) == 0) pthread_detach(thread);
+    else free(copy);
+}
+
 static void destroy(void *instance) {
     const breaking *self = instance;
+    if (is(self, "logs-after-destroy") || is(self, "asks-after-destroy")) leave_thread(self);
     if ((is(self, "destroy-unopened") && !self->was_opened) || (is(self, "destroy-open") && self->is_open) ||
         (is(self, "destroy-opening") && self->was_opened) || (is(self, "cancel-open") && self->cancels > 0) ||
         (is(self, "cancel-twice") && self->cancels > 1) || (is(self, "cancel-close") && self->closing_cancels > 0))

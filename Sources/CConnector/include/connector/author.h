@@ -528,6 +528,13 @@ static inline void connector_text_put(connector_text *text, const char *part) {
     connector_text_bytes(text, part, strlen(part));
 }
 
+/** Appends the URL of a server without the slashes at its end, so that a path that begins with one may follow. */
+static inline void connector_text_base(connector_text *text, const char *url) {
+    size_t length = strlen(url);
+    while (length > 0 && url[length - 1] == '/') length--;
+    connector_text_bytes(text, url, length);
+}
+
 /**
  * Appends text percent-encoded, for a part of a URL's path or query: all but letters, digits and -._~ (RFC 3986). Only "." and
  * ".." keep their meaning as a segment of a path, however they are encoded; connector_send refuses such a URL.
@@ -920,6 +927,9 @@ static inline int32_t connector_gate_send(const connector_gate *gate, connector_
  * Sends a request for a call: `request` with its method, headers and body, to the URL in `url`, which is freed. Every answer but
  * HTTP 2xx completes the call as failed. Return its status from the operation. The manifest must require http/1, and
  * name clock/1 for a Retry-After that is a date. A URL with a segment "." or ".." is INVALID: servers resolve these.
+ *
+ * `cancel` cannot stop the request, which ends with its answer or at the call's deadline; the host then ignores the completion.
+ * An adapter that must stop one calls http->request itself, and keeps the id for http->cancel.
  */
 static inline int32_t connector_send(const connector_gate *gate, const connector_call *call, connector_http_request *request,
                                      connector_text *url, connector_exchange exchange, connector_error *error) {

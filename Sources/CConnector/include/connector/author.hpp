@@ -156,6 +156,11 @@ public:
 
     /** Appends text as it is. */
     Text &put(std::string_view part) noexcept { return connector_text_bytes(&content, part.data(), part.size()), *this; }
+    /** Appends the URL of a server without the slashes at its end, so that a path that begins with one may follow. */
+    Text &base(std::string_view url) noexcept {
+        while (!url.empty() && url.back() == '/') url.remove_suffix(1);
+        return put(url);
+    }
     /** Appends text percent-encoded, for a part of a URL; see connector_text_encode. */
     Text &encode(std::string_view part) noexcept {
         return connector_text_encode(&content, part.data(), part.size()), *this;
@@ -294,7 +299,8 @@ public:
     /**
      * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the
      * host, if the response is HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size or
-     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date.
+     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date. `cancel` cannot stop the
+     * request: see connector_send.
      */
     template <class Answered>
     void send(Call call, connector_http_request request, Text url, Answered answered) const {
@@ -389,13 +395,19 @@ int32_t create(const char *vendor_static, const connector_host *host, const char
     return status;
 }
 
-/** Defines the entry function of a plugin whose gates are of a class; the name of the class is the domain of errors. */
-#define CONNECTOR_ENTRY(symbol, Gate)                                                                                  \
+/**
+ * Defines the entry function of a plugin whose gates are of a class. The vendor's name, which the messages and the domain of errors
+ * have, is the name of the class.
+ */
+#define CONNECTOR_ENTRY(symbol, Gate) CONNECTOR_VENDOR_ENTRY(symbol, Gate, #Gate)
+
+/** Defines the entry function like CONNECTOR_ENTRY; `vendor` is a literal. */
+#define CONNECTOR_VENDOR_ENTRY(symbol, Gate, vendor)                                                                   \
     CONNECTOR_EXPORT const connector_plugin *symbol(void) {                                                            \
         static const connector_plugin plugin = ::connector::table<Gate>(                                               \
             [](const connector_host *host, const char *config, uint64_t length, void **instance,                       \
                connector_error *error) -> int32_t {                                                                    \
-                return ::connector::create<Gate>(#Gate, host, config, length, instance, error);                        \
+                return ::connector::create<Gate>(vendor, host, config, length, instance, error);                       \
             });                                                                                                        \
         return &plugin;                                                                                                \
     }

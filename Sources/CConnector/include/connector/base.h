@@ -6,8 +6,9 @@
  * Rules of the whole ABI:
  *
  *  - Only fixed-width integers, floats and pointers cross the ABI, and structs only behind a pointer.
- *  - Every struct starts with `struct_size`, set by the side that fills it in, and grows only at its end. A reader
- *    uses a field only if `struct_size` covers it: CONNECTOR_HAS_FIELD.
+ *  - Every struct starts with `struct_size`, set by the side that allocates it, and grows only at its end. The other side
+ *    uses a field only if `struct_size` covers it: CONNECTOR_HAS_FIELD. Only connector_http_header has none, since it
+ *    stands in arrays, and never grows.
  *  - Every function returns an int32_t status of error.h, unless it cannot fail. Results go out through pointers.
  *  - Text is UTF-8 with a length in bytes, never NUL-terminated, and may contain NUL.
  *  - `_borrowed` memory is valid until the call returns, `_static` until the process ends, `_owned` until its new

@@ -18,7 +18,8 @@
  *   x: out SCALAR           a pointer to the scalar, written by the callee
  *   x: out bytes            uint8_t *buffer, uint64_t capacity, uint64_t *length: the caller's buffer; the callee
  *                           always sets *length to the length it needs, and returns CONNECTOR_TOO_LARGE if that
- *                           exceeds the capacity (also x: out string, x: out json, with char *)
+ *                           exceeds the capacity (also x: out string, x: out json, with char *). The host lends
+ *                           64 KiB and does not call again with more: return what may be longer with -> bytes
  *   -> SCALAR               a pointer to the scalar, as an out parameter at the end
  *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
  *   -> (a: T, b: U)         several results with names, in order, each as above; synchronous only
@@ -69,7 +70,11 @@ typedef struct connector_call {
     uint64_t deadline_ns;
 } connector_call;
 
-/** A result that the callee allocated and the caller releases. */
+/**
+ * A result that the callee allocated and the caller releases. The caller sets `struct_size` and clears the rest; the callee
+ * fills it in. If the callee returns a status other than CONNECTOR_OK, the caller ignores whatever is in it: the callee
+ * frees what it has allocated.
+ */
 typedef struct connector_bytes_owned {
     uint32_t struct_size;
     /** Reserved, 0. */

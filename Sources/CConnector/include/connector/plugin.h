@@ -70,7 +70,8 @@ typedef struct connector_plugin {
 
     /**
      * The host cancelled a call: stop working on it soon. A later completion of the call returns
-     * CONNECTOR_UNKNOWN_OPERATION. Idempotent; an unknown operation is not an error. Null: calls cannot be stopped. [any]
+     * CONNECTOR_UNKNOWN_OPERATION. It may come while the function that receives the call still runs, and then comes again
+     * after that has returned. Idempotent; an unknown operation is not an error. Null: calls cannot be stopped. [any]
      */
     void (*CONNECTOR_NULLABLE cancel)(void *CONNECTOR_NULLABLE instance, uint64_t operation);
 } connector_plugin;

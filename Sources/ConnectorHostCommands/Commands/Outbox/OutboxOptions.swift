@@ -48,6 +48,7 @@ struct OutboxOptions: ParsableArguments {
             answer.report([error], of: .call)
             throw ExitStatus.failed
         }
+        Interruption.endAtOnce()
         let options = ConnectorHost.Options()
         let configuration = try answer.checked { () throws(ConfigurationErrors) in
             try Configuration.read(file: file.file, environment: options.environment)

@@ -60,7 +60,8 @@ extension PluginConformance.Rule {
     ) { run in
         try fault(.symbols, symbols, run)
         for symbol in run.inspection?.symbols ?? [] where !symbol.isPresent {
-            run.report(symbols, "the manifest names \(symbol.name) (\(symbol.role)), which the image does not export")
+            let names = "\(symbol.name.excerpt) (\(symbol.role.excerpt))"
+            run.report(symbols, "the manifest names \(names), which the image does not export")
         }
     }
 

@@ -5,7 +5,7 @@ public import ConnectorBase
 public import ConnectorCapabilities
 internal import Synchronization
 
-/// A stand-in for a used gate of `files/1`, which keeps the files in memory.
+/// A stand-in for a used gate of `files/1`, which keeps the files in memory and refuses what a store refuses.
 public final class FilesDouble: Sendable {
     private struct Upload {
         var request: FileUploadRequest
@@ -13,7 +13,7 @@ public final class FilesDouble: Sendable {
     }
 
     private struct State {
-        var files: [String: (entry: FileEntry, content: [UInt8])] = [:]
+        var files: [ExactText: (entry: FileEntry, content: [UInt8])] = [:]
         var uploads: [String: Upload] = [:]
         var changes = 0
     }
@@ -36,7 +36,7 @@ public final class FilesDouble: Sendable {
     }
 
     /// The content of a file; nil if there is none.
-    public subscript(path: String) -> [UInt8]? { state.withLock { $0.files[path]?.content } }
+    public subscript(path: String) -> [UInt8]? { state.withLock { $0.files[ExactText(path)]?.content } }
 
     /// The number of uploads that have neither completed nor been aborted.
     public var uploads: Int { state.withLock(\.uploads.count) }
@@ -45,30 +45,29 @@ public final class FilesDouble: Sendable {
     public var double: GateDoubles.Double {
         { [self] operation, arguments throws(PluginError) in
             func text(_ name: String) -> String { arguments[name]?.string ?? "" }
-            switch operation {
-            case "head": return try file(text("path")).entry.json
-            case "list": return try list(text("prefix"), text("after"), arguments["limit"]?.integer)
-            case "get":
-                let file = try file(text("path"))
-                if let tag = arguments["tag"]?.string, tag != file.entry.tag {
-                    throw PluginError(.conflict, "\"\(text("path"))\" has changed since it had the tag")
+            func path(_ name: String = "path") throws(PluginError) -> String {
+                try GateDoubles.checked { () throws(ConnectorError) in
+                    try FilePathRule.check(text(name))
+                    return text(name)
                 }
-                func number(_ name: String) -> Int { max(0, Int(clamping: arguments[name]?.integer ?? 0)) }
-                let part = file.content.dropFirst(number("offset")).prefix(number("count"))
-                return ["base64": .string(Base64.encode(Array(part)))]
+            }
+            switch operation {
+            case "head": return try file(path()).entry.json
+            case "list": return try list(text("prefix"), text("after"), arguments["limit"]?.integer)
+            case "get": return try part(of: path(), arguments)
             case "createUpload": return try createUpload(arguments["file"] ?? .null)
             case "uploadPart":
                 let part = arguments["content"]?["base64"]?.string.flatMap(Base64.decode) ?? []
                 try add(part, to: text("upload"), at: arguments["offset"]?.integer ?? -1)
             case "completeUpload": return try complete(text("upload"), size: arguments["size"]?.integer)
             case "abortUpload": state.withLock { $0.uploads[text("upload")] = nil }
-            case "remove": state.withLock { $0.files[text("path")] = nil }
+            case "remove":
+                let removed = ExactText(try path())
+                state.withLock { $0.files[removed] = nil }
             case "copy":
-                let source = try file(text("source"))
-                return try put(
-                    source.content,
-                    FileUploadRequest(text("destination"), contentType: source.entry.contentType)
-                )
+                let (source, destination) = (try path("source"), try path("destination"))
+                let file = try file(source)
+                return try put(file.content, FileUploadRequest(destination, contentType: file.entry.contentType))
             default: throw GateDoubles.unsupported(operation)
             }
             return .null
@@ -76,10 +75,28 @@ public final class FilesDouble: Sendable {
     }
 
     private func file(_ path: String) throws(PluginError) -> (entry: FileEntry, content: [UInt8]) {
-        guard let file = state.withLock({ $0.files[path] }) else {
+        guard let file = state.withLock({ $0.files[ExactText(path)] }) else {
             throw PluginError(.notFound, "there is no file \"\(path)\"")
         }
         return file
+    }
+
+    private func part(of path: String, _ arguments: JSONValue) throws(PluginError) -> JSONValue {
+        guard let offset = arguments["offset"]?.integer.flatMap({ Int(exactly: $0) }),
+            let count = arguments["count"]?.integer.flatMap({ Int(exactly: $0) }),
+            offset >= 0, (1...FileEntry.partLimit).contains(count)
+        else {
+            throw PluginError(
+                .invalid,
+                "a part needs an offset of at least 0, and a count of 1 to \(FileEntry.partLimit)"
+            )
+        }
+        let file = try file(path)
+        if let tag = arguments["tag"]?.string, tag != file.entry.tag {
+            throw PluginError(.conflict, "\"\(path)\" has changed since it had the tag")
+        }
+        let part = file.content.dropFirst(offset).prefix(count)
+        return ["base64": .string(Base64.encode(Array(part)))]
     }
 
     private func list(_ prefix: String, _ after: String, _ limit: Int64?) throws(PluginError) -> JSONValue {
@@ -140,7 +157,7 @@ public final class FilesDouble: Sendable {
     private func put(_ content: [UInt8], _ request: FileUploadRequest) throws(PluginError) -> JSONValue {
         let time = now()
         let entry = state.withLock { state -> FileEntry? in
-            let tag = state.files[request.path]?.entry.tag
+            let tag = state.files[ExactText(request.path)]?.entry.tag
             switch request.condition {
             case .any: break
             case .absent: guard tag == nil else { return nil }
@@ -154,7 +171,7 @@ public final class FilesDouble: Sendable {
                 tag: "\(state.changes)",
                 contentType: request.contentType
             )
-            state.files[request.path] = (entry, content)
+            state.files[ExactText(request.path)] = (entry, content)
             return entry
         }
         guard let entry else { throw PluginError(.conflict, "the condition of \"\(request.path)\" is not met") }

@@ -102,11 +102,16 @@ static int32_t calls_close(void *instance, const connector_call *call, connector
     return CONNECTOR_OK;
 }
 
+/** Counts a call that is in the list, once: the host may say it twice, and once before the call is in the list. */
 static void calls_cancel(void *instance, uint64_t operation) {
     gate *self = instance;
-    (void)operation;
+    pending_call *call;
     pthread_mutex_lock(&lock);
-    self->cancels++;
+    for (call = calls; call != NULL && call->operation != operation;) call = call->next;
+    if (call != NULL && !call->is_cancelled) {
+        call->is_cancelled = 1;
+        self->cancels++;
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -14,6 +14,7 @@ typedef struct pending_call {
     /** Stays valid after the gate is gone. */
     const connector_host *host;
     uint64_t operation;
+    int is_cancelled;
     /** Null once the gate is gone. */
     gate *owner;
     struct pending_call *next;

@@ -82,7 +82,7 @@ typedef struct connector_http_request {
     /** "GET", "POST", … */
     const char *CONNECTOR_NONNULL method;
     uint64_t method_length;
-    /** The absolute URL, http or https. */
+    /** The absolute URL, http or https. At most 8192 bytes, with its secrets inserted, too. */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
     /** At most 256. Together with the URL, and with their secrets inserted, they have at most 60 KiB. */

@@ -1,0 +1,284 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+internal import Testing
+
+@testable internal import s3
+
+/// The adapter of S3 and of servers that speak its protocol: uploads and removals.
+@Suite struct S3WritingTests: S3Suite {
+    @Test func `a file of one part is put with its digest, under its condition`() async throws {
+        for (condition, found, name, value) in [
+            (FileCondition.absent, 404, "If-None-Match", "*"), (.tag("1a"), 200, "If-Match", "\"1a\""),
+        ] {
+            let http = http([(found, ""), (200, ""), (200, "")], entry)
+            let s3 = try s3(http)
+            let upload = try await s3.createUpload(FileUploadRequest("a", contentType: "a/b", condition: condition))
+            try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
+            _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
+            #expect(http.requests.map(\.method) == [.head, .put, .head])
+            #expect(http.requests[1].text == "abc" && http.requests[1].headers["Content-Type"] == "a/b")
+            #expect(http.requests[1].headers[name] == value)
+            #expect(http.requests[1].headers["x-amz-meta-upload"] == upload.id)
+            #expect(
+                http.requests[1].headers["x-amz-meta-sha256"]
+                    == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+            )
+        }
+    }
+
+    /// Puts three bytes.
+    private func put(_ http: some HTTPService, _ condition: FileCondition) async throws {
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: condition))
+        try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
+        _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
+    }
+
+    @Test func `a file without a condition is put without being asked for`() async throws {
+        let http = http([(200, ""), (200, "")], entry)
+        try await put(http, .any)
+        #expect(http.requests.map(\.method) == [.put, .head])
+    }
+
+    @Test(arguments: [(FileCondition.absent, 200), (.tag("2b"), 200), (.tag("1a"), 404)])
+    func `a condition that is not met is a conflict before anything is sent, since a server may ignore it`(
+        _ condition: FileCondition,
+        _ found: Int
+    ) async throws {
+        let http = http([(found, ""), (200, ""), (200, "")], entry)
+        #expect(await failure { try await put(http, condition) }?.status == .conflict)
+        #expect(http.requests.map(\.method) == [.head])
+    }
+
+    @Test func `an answer of somebody else does not decide about a condition`() async throws {
+        let http = http([(200, "<html>Sign in</html>"), (200, ""), (200, "")])
+        #expect(await failure { try await put(http, .absent) }?.status == .protocolViolation)
+        #expect(http.requests.map(\.method) == [.head])
+    }
+
+    @Test(arguments: [
+        (FileCondition.absent, 1, true, 1), (.absent, 1, false, 2), (.absent, 2, true, 1), (.any, 2, true, 2),
+        (.any, 2, false, 2),
+    ])
+    func `a file whose put had no answer is in place if it is the upload's own, and put again otherwise`(
+        _ condition: FileCondition,
+        _ parts: Int,
+        _ isStored: Bool,
+        _ puts: Int
+    ) async throws {
+        let bucket = ForgetfulBucket(isStored: isStored)
+        let s3 = try s3(bucket)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: condition))
+        let size = UInt64(upload.partSize) * UInt64(parts - 1) + 1
+        if parts == 2 {
+            try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+        }
+        try await s3.uploadPart([1], of: upload.id, at: size - 1)
+        let lost = await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }
+        #expect(lost?.status == .timedOut)
+        #expect(try await s3.completeUpload(upload.id, size: size, digest: nil).tag == "1a")
+        #expect(bucket.puts == puts)
+        // Another file, even of the same content, is not the upload's own.
+        #expect(await failure { try await put(bucket, .absent) }?.status == .conflict)
+    }
+
+    @Test func `a file with a tag that is removed between the question and the put is a conflict`() async throws {
+        let http = http([(200, ""), error(404, "NoSuchKey"), (404, "")], entry)
+        #expect(await failure { try await put(http, .tag("1a")) }?.status == .conflict)
+        #expect(http.requests.map(\.method) == [.head, .put, .head])
+    }
+
+    @Test func `a file that is put but was not seen is completed without being sent again`() async throws {
+        let http = http([(404, ""), (200, ""), (503, ""), (200, "")], entry)
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
+        try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
+        let unseen = await failure { _ = try await s3.completeUpload(upload.id, size: 3, digest: nil) }
+        #expect(unseen?.status == .unavailable)
+        _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
+        #expect(http.requests.map(\.method) == [.head, .put, .head, .head])
+    }
+
+    @Test func `a file of several parts is a multipart upload`() async throws {
+        let http = http(
+            [
+                (200, "<InitiateMultipartUploadResult><UploadId>i&amp;d</UploadId></InitiateMultipartUploadResult>"),
+                (200, ""), (503, ""), (200, ""), (404, ""), error(200, "InternalError"), (404, ""),
+                (200, "<CompleteMultipartUploadResult/>"), (200, ""),
+            ],
+            entry
+        )
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", contentType: "a/b", condition: .absent))
+        let part = [UInt8](repeating: 1, count: upload.partSize)
+        let size = UInt64(upload.partSize)
+        try await s3.uploadPart(part, of: upload.id, at: 0)
+        #expect(await failure { try await s3.uploadPart([2], of: upload.id, at: size + 1) }?.status == .invalid)
+        #expect(http.requests.isEmpty)
+        #expect(await failure { try await s3.uploadPart([2], of: upload.id, at: size) }?.status == .unavailable)
+        try await s3.uploadPart([2], of: upload.id, at: size)
+        // No part may follow a short one.
+        #expect(await failure { try await s3.uploadPart([3], of: upload.id, at: size + 1) }?.status == .invalid)
+        #expect(
+            await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }?.status == .invalid
+        )
+        let busy = await failure { _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil) }
+        #expect(busy?.status == .unavailable)
+        _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil)
+        #expect(http.requests.map(\.method) == [.post, .put, .put, .put, .head, .post, .head, .post, .head])
+        #expect(http.requests[0].headers["Content-Type"] == "a/b")
+        #expect(http.requests[0].headers["x-amz-meta-upload"] == upload.id)
+        #expect(http.requests[1].body == part && http.requests[3].body == [2])
+        #expect(http.requests[3].url.description.hasSuffix("/b/a?partNumber=2&uploadId=i%26d"))
+        #expect(http.requests[7].headers["If-None-Match"] == "*")
+        #expect(http.requests[7].text.contains("<Part><PartNumber>2</PartNumber><ETag>&quot;1a&quot;</ETag></Part>"))
+    }
+
+    @Test(arguments: [
+        (1, "ConditionalRequestConflict", true), (2, "ConditionalRequestConflict", false),
+        (1, "OperationAborted", true), (2, "OperationAborted", true),
+    ])
+    func `a put that met another one is repeatable, and a multipart upload begins again if S3 asks for it`(
+        parts: Int,
+        code: String,
+        isRepeatable: Bool
+    ) async throws {
+        let begun = "<InitiateMultipartUploadResult><UploadId>id</UploadId></InitiateMultipartUploadResult>"
+        let sent = parts == 1 ? [] : [(200, begun), (200, ""), (200, "")]
+        let http = http(sent + [(404, ""), error(409, code), (404, "")], entry)
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
+        let size = UInt64(parts - 1) * UInt64(upload.partSize) + 1
+        if parts == 2 {
+            try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+        }
+        try await s3.uploadPart([1], of: upload.id, at: size - 1)
+        let error = await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }
+        #expect(error?.status == .conflict && error?.isRetryable == isRepeatable)
+        #expect(error?.message.contains(code) == true)
+    }
+
+    @Test func `a file that is gone is removed already, and not one whose bucket is gone`() async throws {
+        for answer in [error(404, "NoSuchKey"), (404, ""), (204, "")] { try await s3(http([answer])).remove("a") }
+        let gone = error(404, "NoSuchBucket")
+        for error in [
+            await failure { try await s3(http([gone])).remove("a") },
+            await failure { _ = try await s3(http([gone])).get("a", from: 0, count: 9, tag: nil) },
+        ] {
+            #expect(error?.status == .notFound && error?.message.contains("NoSuchBucket") == true)
+        }
+        let missing = await failure { _ = try await s3(http([(404, "")])).get("a", from: 0, count: 9, tag: nil) }
+        #expect(missing?.message == "there is no file \"a\"")
+    }
+
+    @Test func `an upload that ends without a file is aborted at S3, also when the gate closes`() async throws {
+        for closes in [false, true] {
+            let http = http(
+                [
+                    (200, "<InitiateMultipartUploadResult><UploadId>id</UploadId></InitiateMultipartUploadResult>"),
+                    (200, ""), (200, ""), (204, ""),
+                ],
+                entry
+            )
+            let s3 = try s3(http)
+            let upload = try await s3.createUpload(FileUploadRequest("a"))
+            try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+            try await s3.uploadPart([1], of: upload.id, at: UInt64(upload.partSize))
+            if closes { await s3.close() } else { try await s3.abortUpload(upload.id) }
+            #expect(http.requests.last?.method == .delete)
+            #expect(http.requests.last?.url.description.hasSuffix("/b/a?uploadId=id") == true)
+            let error = await failure { _ = try await s3.completeUpload(upload.id, size: 1, digest: nil) }
+            #expect(error?.status == .notFound)
+        }
+    }
+
+    @Test func `a condition on the tag of a file that is gone is a conflict`() async throws {
+        let s3 = try s3(http([error(404, "NoSuchKey")]))
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: .tag("1a")))
+        let error = await failure { _ = try await s3.completeUpload(upload.id, size: 0, digest: nil) }
+        #expect(error?.status == .conflict)
+    }
+
+    @Test func `no foreign text is sent as a placeholder of a secret`() async throws {
+        let http = ScriptedHTTP()
+        let s3 = try s3(http)
+        for request in [
+            FileUploadRequest("a", contentType: "a/{{secret:secretKey}}"), FileUploadRequest("a", contentType: "a/b}}"),
+            FileUploadRequest("a", contentType: "a/\u{600}{{secret:secretKey}\u{301}}"),
+            FileUploadRequest("a", condition: .tag("{{secret:secretKey}}")),
+            FileUploadRequest("a", condition: .tag("")),
+        ] {
+            #expect(await failure { _ = try await s3.createUpload(request) }?.status == .invalid)
+        }
+        #expect(await failure { _ = try await s3.get("a", from: 0, count: 1, tag: "a\r\nb") }?.status == .invalid)
+        #expect(http.requests.isEmpty)
+        let listing = self.http([list([])])
+        _ = try await self.s3(listing).list(prefix: "{{secret:secretKey}}", after: "", limit: 9)
+        #expect(!listing.requests[0].url.description.contains("{"))
+    }
+
+    @Test func `too many uploads at once are refused`() async throws {
+        let s3 = try s3(ScriptedHTTP())
+        for _ in 0..<32 { _ = try await s3.createUpload(FileUploadRequest("a")) }
+        #expect(await failure { _ = try await s3.createUpload(FileUploadRequest("a")) }?.status == .rateLimited)
+    }
+}
+
+/// A bucket with one file that ignores conditions, and loses the first put of it, or only the answer.
+private final class ForgetfulBucket: HTTPService {
+    private struct State {
+        /// The header fields of the file; nil if there is none.
+        var file: HTTPFields?
+        /// The metadata of a multipart upload.
+        var begun: HTTPFields?
+        var puts = 0
+    }
+
+    private let isStored: Bool
+    private let state = Mutex(State())
+
+    init(isStored: Bool) {
+        self.isStored = isStored
+    }
+
+    /// The number of requests to put the file, or to assemble it.
+    var puts: Int { state.withLock { $0.puts } }
+
+    func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        try state.withLock { state throws(PluginError) in
+            let (url, tag) = (request.url.description, "\"1a\"")
+            if request.method == .head {
+                return HTTPResponse(status: state.file == nil ? 404 : 200, headers: state.file ?? [:])
+            }
+            var kept = HTTPFields(request.headers.filter { $0.name.hasPrefix("x-amz-meta-") })
+            if url.contains("?uploads") {
+                state.begun = kept
+                return answer("<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>")
+            }
+            if url.contains("partNumber") { return HTTPResponse(status: 200, headers: ["ETag": tag]) }
+            state.puts += 1
+            if request.method == .post {
+                guard let begun = state.begun, state.file == nil else {
+                    return answer("<Error><Code>NoSuchUpload</Code></Error>", status: 404)
+                }
+                kept = begun
+            }
+            for (name, value) in [
+                ("Content-Length", "1"), ("Last-Modified", "Sat, 31 Jan 2026 09:30:00 GMT"), ("ETag", tag),
+            ] { kept[name] = value }
+            if isStored || state.puts > 1 { state.file = kept }
+            guard state.puts > 1 else { throw PluginError(.timedOut, "too late") }
+            var answer = answer("<CompleteMultipartUploadResult/>")
+            answer.headers["ETag"] = tag
+            return answer
+        }
+    }
+
+    private func answer(_ document: String, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(status: status, body: Array(document.utf8))
+    }
+}
