@@ -131,6 +131,12 @@ extension Outbox.State {
         }
     }
 
+    /// The connectors that are gone but got events since, none of which is under way; none while a change of the targets takes effect.
+    var late: [String] {
+        if let retargeting, retargeting.value == nil { return [] }
+        return gone.filter { deliveries[$0] == nil }
+    }
+
     /// The path to which a connector has moved; its own if it has not.
     func currentPath(of path: String) -> String {
         var current = path

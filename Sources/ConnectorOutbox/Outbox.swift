@@ -238,6 +238,7 @@ package final class Outbox: Sendable {
             (state.timer, Array(state.deliveries.values), state.opened, state.lock)
         }
         if let timer { environment.clock.cancel(timer) }
+        receipts.finish()
         guard let engine else { return }
         for delivery in deliveries { delivery.stop() }
         Task {

@@ -131,6 +131,18 @@ import Testing
         #expect(clock.timerCount == 0 && vendor.batches.count == 1)
     }
 
+    @Test func `the changes of an event end when its outbox is dropped`() async throws {
+        let (changes, continuation) = AsyncStream.makeStream(of: DeliveryChange.self)
+        do {
+            let bench = Bench()
+            _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+            bench.outbox.follow("event-1", at: ["a"], continuation)
+        }
+        var states: [DeliveryChange.State] = []
+        for await change in changes { states.append(change.state) }
+        #expect(states == [.queued])
+    }
+
     @Test func `a closed outbox refuses every call, whether it was ever opened or not`() async throws {
         for opens in [true, false] {
             let openings = Atomic(0)

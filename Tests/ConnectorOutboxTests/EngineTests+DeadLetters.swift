@@ -66,6 +66,29 @@ extension EngineTests {
         await engine.close()
     }
 
+    @Test(arguments: Kind.usable)
+    func `a dead letter that a second connector refuses as well can go back to the first one`(_ kind: Kind)
+        async throws
+    {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...2), to: ["a"])
+        try await settle(engine, try await batch(engine), .dead)
+        for target in ["c", "a"] {
+            #expect(try await engine.replay(RecordSelection(), to: target) == 2)
+            try await wait(engine) { $0[target]?.queued == 2 }
+            let replayed = try await batch(engine, target)
+            #expect(replayed.entries.map(\.event) == events(1...2))
+            #expect(replayed.entries.allSatisfy { $0.renewedAt != nil })
+            try await settle(engine, replayed, .dead)
+        }
+        #expect(try await engine.replay(RecordSelection()) == 2)
+        try await wait(engine) { $0["a"]?.queued == 2 }
+        try await settle(engine, try await batch(engine), .delivered)
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.bytes, queue.dead, queue.delivered) == (0, 0, 0, 2))
+        await engine.close()
+    }
+
     @Test(arguments: Kind.exact)
     func `thousands of dead letters are replayed and dropped`(_ kind: Kind) async throws {
         let engine = try await engine(kind)

@@ -57,6 +57,23 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.exact)
+    func `an event that was dropped before its turn, and is stored for its connector again, has its place again`(
+        _ kind: Kind
+    ) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...3, bytes: 100), to: ["a"])
+        #expect(try await engine.drop(RecordSelection(ids: ["event-2"])) == 1)
+        for _ in 1...2 { try await engine.store(events(2...2, bytes: 100), alsoFor: "a") }
+        #expect(try await engine.statistics()["a"]?.bytes == 300)
+        let all = try await batch(engine)
+        #expect(all.entries.map(\.event) == events(1...3, bytes: 100))
+        try await settle(engine, all, .delivered)
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.bytes, queue.delivered) == (0, 0, 3))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
     func `dropped events are known as such, whatever they waited for, and are not delivered`(_ kind: Kind) async throws
     {
         let engine = try await engine(kind)

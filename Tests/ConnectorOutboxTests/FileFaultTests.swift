@@ -86,7 +86,8 @@ import Testing
         #expect(Set(try await ids(after)) == Set(salvaged + ["event-5001", "event-5002"]))
         await after.close()
         await first.close()
-        #expect(aside.paths.count == 1)
+        // Whichever process tells of it says where it is.
+        #expect(Set(aside.paths).count == 1 && aside.losses.isEmpty, "\(aside.paths) \(aside.losses)")
     }
 
     @Test(arguments: [false, true])

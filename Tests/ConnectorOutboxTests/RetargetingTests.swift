@@ -66,4 +66,23 @@ import Testing
         #expect(second.vendor.batches.isEmpty)
         await second.outbox.close()
     }
+
+    @Test(arguments: [true, false])
+    func `events that a process with an older tree stores follow a connector that has moved, or become dead letters`(
+        isMoved: Bool
+    ) async throws {
+        let folder = try Folder()
+        let (host, sender) = (Bench(["a", "b"], folder: folder), Bench(folder: folder))
+        try await host.outbox.start(isStored: true)
+        if isMoved { await host.outbox.move("a", to: "b", by: .max) }
+        await host.outbox.retarget([target("b", host)], by: .max)
+        _ = try await sender.outbox.append(sender.events(1...3), to: ["a"])
+        await host.clock.advance(toTimerAfter: .seconds(1))
+        func isSettled() -> Bool { isMoved ? host.statistics("b").delivered == 3 : host.statistics("a").dead == 3 }
+        if !isSettled() { await host.until(isSettled) }
+        #expect(host.vendors["b"]?.batches == (isMoved ? [["event-1", "event-2", "event-3"]] : []))
+        #expect(host.vendor.batches.isEmpty)
+        await sender.outbox.close()
+        await host.outbox.close()
+    }
 }

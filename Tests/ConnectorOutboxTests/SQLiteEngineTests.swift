@@ -57,6 +57,19 @@ import Testing
         await second.close()
     }
 
+    @Test func `a path that another process has given up names a new connector`() async throws {
+        let (first, second) = (try await engine(), try await engine())
+        _ = try await second.append([.numbered(1)], to: ["a"])
+        #expect(try await first.reassign("a", to: "b"))
+        _ = try await second.append([.numbered(2)], to: ["a"])
+        for (target, id) in [("b", "event-1"), ("a", "event-2")] {
+            let batch = try await first.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start)
+            #expect(batch.entries.map(\.event.id) == [id])
+        }
+        await first.close()
+        await second.close()
+    }
+
     @Test func `one process at a time delivers`() throws {
         var lock: DeliveryLock? = try DeliveryLock(folder.path)
         let error = #expect(throws: ConnectorError.self) { try DeliveryLock(folder.path) }

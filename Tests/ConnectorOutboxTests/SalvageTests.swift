@@ -146,6 +146,34 @@ import Testing
         await engine.close()
     }
 
+    @Test func `a lost page of progress queues every event once, and the next failures are recorded`() async throws {
+        let first = try await engine()
+        _ = try await first.append([.numbered(1), .numbered(2), .numbered(3)], to: ["a"])
+        let later = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 3_600_000_000_000)
+        let failure = DeliveryFailure(.unavailable, "away")
+        try await first.settle(
+            try await first.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start),
+            [.retry(at: later), .dead, .delivered],
+            Attempt(at: OutboxEvent.start, failures: [failure, failure, nil])
+        )
+        await first.close()
+        let page = try #require(try rootPage(of: "cursors"))
+        folder.write([UInt8](repeating: 0, count: 8192), to: folder.file, at: (Int(page) - 1) * 8192)
+        let engine = try await engine()
+        #expect(try await engine.statistics()["a"]?.queued == 3)
+        #expect(aside.all.last?.reason.contains("progress was lost") == true)
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map(\.event.id) == ["event-1", "event-2", "event-3"])
+        try await engine.settle(
+            batch,
+            batch.entries.map { _ in .retry(at: later) },
+            Attempt(at: OutboxEvent.start, failures: batch.entries.map { _ in failure })
+        )
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dead) == (3, 0))
+        await engine.close()
+    }
+
     @Test func `a damaged byte in the page of the connectors leaves their counts as they were`() async throws {
         let first = try await engine()
         _ = try await first.countDropped(3, of: "b")

@@ -38,7 +38,12 @@ final class Folder: FilesPlugin {
     func open() async throws -> [Evidence] {
         let free = try await onThread { [path, host] state, _ throws(PluginError) -> UInt64 in
             if let root = state.root, root.isInPlace { return try root.proveWritable() }
-            if state.root != nil { host.log.log(.warning, "the directory was removed or replaced while it was open") }
+            if state.root != nil {
+                host.log.log(
+                    .warning,
+                    "the directory, or the one of uploads in it, was removed or replaced while it was open"
+                )
+            }
             // Uploads into the vanished directory end with it.
             state = State()
             let root = try FolderRoot(path)

@@ -35,6 +35,12 @@ final class FolderHandle: Sendable {
         guard unsafe fstat(descriptor, &status) == 0 else { throw FolderFailure.error("fstat") }
         return status
     }
+
+    /// Whether what is open is what has this status.
+    func isOf(_ found: stat) -> Bool {
+        guard let mine = try? status() else { return false }
+        return found.st_dev == mine.st_dev && found.st_ino == mine.st_ino
+    }
 }
 
 /// An open file of the directory.

@@ -36,11 +36,13 @@ final class FolderRoot: Sendable {
         }
     }
 
-    /// Whether the directory is still where it was opened.
+    /// Whether the directory, and that of uploads in it, are still where they were opened.
     var isInPlace: Bool {
         var found = stat()
-        guard let mine = try? root.status(), unsafe stat(path, &found) == 0 else { return false }
-        return found.st_dev == mine.st_dev && found.st_ino == mine.st_ino
+        guard unsafe stat(path, &found) == 0, let place = try? status(of: Self.uploadsName, in: root) else {
+            return false
+        }
+        return root.isOf(found) && uploads.isOf(place)
     }
 
     /// Creates a file and removes it.

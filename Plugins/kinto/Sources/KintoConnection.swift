@@ -15,15 +15,27 @@ final class KintoConnection: Sendable {
         self.host = host
     }
 
-    /// Sends a request.
+    /// Sends a request, after the pause.
     ///
-    /// - Throws: A ``PluginError`` for any response but the answer, with Kinto's own `message`.
+    /// - Throws: A ``PluginError`` for any response but the answer, with Kinto's own `message`; `rateLimited` at once if the pause
+    ///   ends after the call's deadline.
     func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError)
         -> (body: JSONValue, headers: HTTPFields)
     {
         let until = quietUntil.load(ordering: .relaxed)
         let now = host.clock.monotonic
-        if until > now { try await host.clock.sleep(for: .nanoseconds(Int64(clamping: until - now))) }
+        if until > now {
+            let pause = Duration.nanoseconds(Int64(clamping: until - now))
+            guard until < Deadline.current else {
+                throw PluginError(
+                    .rateLimited,
+                    "the server requested a pause that ends after the call's deadline",
+                    retryAfter: pause,
+                    domain: "kinto"
+                )
+            }
+            try await host.clock.sleep(for: pause)
+        }
         let response = try await host.http.send(request)
         if let seconds = response.headers["Backoff"].flatMap({ UInt64($0) }), seconds > 0 {
             host.log.log(.notice, "the server requested a pause", ["seconds": .integer(Int64(clamping: seconds))])

@@ -33,6 +33,8 @@ final class S3Upload: Sendable {
         var tags: [String] = []
         /// Whether the file is in place.
         var isComplete = false
+        /// Whether it has been aborted: a part may still be on its way, for which S3 begins an upload.
+        var isAborted = false
     }
 
     /// The size of parts, in bytes; S3 takes 5 MiB to 5 GiB.
@@ -143,7 +145,11 @@ final class S3Upload: Sendable {
 
     /// Ends the upload without a file.
     func abort() async throws(PluginError) {
-        guard let id = state.withLock(\.id) else { return }
+        let id = state.withLock { state in
+            state.isAborted = true
+            return state.id
+        }
+        guard let id else { return }
         try await connection.send(requests.abortUpload(id, at: request.path), accepting: [204, 404])
     }
 
@@ -160,7 +166,15 @@ final class S3Upload: Sendable {
             guard !id.isEmpty else {
                 throw PluginError(.protocolViolation, "the answer has no id of an upload", domain: "s3")
             }
-            state.withLock { [id] in $0.id = id }
+            let isAborted = state.withLock { [id] state in
+                state.id = id
+                return state.isAborted
+            }
+            guard !isAborted else {
+                // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
+                _ = await Task.detached { [self] in try? await abort() }.value
+                throw PluginError(.notFound, "the upload was aborted while the part was on its way", domain: "s3")
+            }
         }
         if state.withLock(\.tags.isEmpty) {
             let tag = try await send(first, number: 1, of: id)

@@ -146,7 +146,8 @@ final class WebDAV: FilesPlugin {
         defer { state.end() }
         let found = try state.checkedDigest(size: size, digest: digest)
         do throws(PluginError) {
-            let entry = try await throughTemporary(state.temporary, state.request) { () throws(PluginError) in
+            let entry = try await throughTemporary(state.temporary, state.request, of: state) {
+                () throws(PluginError) in
                 try await state.putContent()
                 return (WebDAVStamp(contentType: state.request.contentType, digest: found), size)
             }
@@ -192,9 +193,12 @@ final class WebDAV: FilesPlugin {
     // MARK: Placing
 
     /// Makes a file under a temporary name, adds its stamp, and moves it to its place.
+    ///
+    /// - Parameter upload: The upload whose content this is; a failure ends its transfer to the server.
     private func throughTemporary(
         _ temporary: String,
         _ request: FileUploadRequest,
+        of upload: WebDAVUpload? = nil,
         _ make: () async throws(PluginError) -> Made
     ) async throws(PluginError) -> FileEntry {
         do throws(PluginError) {
@@ -208,6 +212,8 @@ final class WebDAV: FilesPlugin {
                 return try await file(request.path).entry()
             }
         } catch {
+            // Nobody would send the rest, so the request would never end.
+            upload?.cancel()
             // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
             await Task.detached { [connection, requests] in
                 _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)

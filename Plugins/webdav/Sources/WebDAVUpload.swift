@@ -30,6 +30,8 @@ final class WebDAVUpload: Sendable {
         var content: [UInt8] = []
         /// The transfer to the server, once there is too much to keep.
         var transfer: WebDAVTransfer?
+        /// Whether it has been aborted: a part may still be on its way, and begins no transfer, or the completion, which puts nothing.
+        var isAborted = false
     }
 
     /// The size of parts, in bytes.
@@ -102,7 +104,9 @@ final class WebDAVUpload: Sendable {
 
     /// Puts the content at the temporary path. Call it between ``begin(at:)`` and ``end()``.
     func putContent() async throws(PluginError) {
-        let (transfer, content, last) = state.withLock { ($0.transfer, $0.content, $0.last) }
+        let (transfer, content, last, isAborted) = state.withLock { ($0.transfer, $0.content, $0.last, $0.isAborted) }
+        // Without the transfer, the last part would pass for the whole.
+        guard !isAborted else { throw Self.aborted }
         guard let transfer else {
             let put = requests.put(content + last, at: temporary, contentType: request.contentType)
             try await connection.sendMakingParents(put, of: temporary, accepting: [201, 204])
@@ -113,9 +117,18 @@ final class WebDAVUpload: Sendable {
         guard [201, 204].contains(response.status) else { throw connection.failure(response) }
     }
 
+    /// Ends the request that sends the content to the server, if there is one and it has not ended.
+    func cancel() {
+        state.withLock(\.transfer)?.cancel()
+    }
+
     /// Ends the upload without a file, and removes its content from the server.
     func abort() async {
-        guard let transfer = state.withLock({ $0.transfer.take() }) else { return }
+        let transfer = state.withLock { state in
+            state.isAborted = true
+            return state.transfer.take()
+        }
+        guard let transfer else { return }
         transfer.cancel()
         _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)
     }
@@ -127,9 +140,18 @@ final class WebDAVUpload: Sendable {
         guard content.count > Self.memoryLimit else { return state.withLock { $0.content = content } }
         try await connection.makeCollection(WebDAVRequests.uploadsName)
         let put = requests.put([], at: temporary, contentType: request.contentType)
-        let transfer = WebDAVTransfer(put, connection)
-        state.withLock { ($0.transfer, $0.content) = (transfer, []) }
+        let transfer = state.withLock { state -> WebDAVTransfer? in
+            guard !state.isAborted else { return nil }
+            let transfer = WebDAVTransfer(put, connection)
+            (state.transfer, state.content) = (transfer, [])
+            return transfer
+        }
+        guard let transfer else { throw Self.aborted }
         try await transfer.send(content)
+    }
+
+    private static var aborted: PluginError {
+        PluginError(.notFound, "the upload was aborted meanwhile", domain: "webdav")
     }
 
     /// Begins a call that uses the upload.

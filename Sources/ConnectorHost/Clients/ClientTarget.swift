@@ -126,11 +126,12 @@ struct ClientTarget: Sendable {
     ///
     /// - Parameters:
     ///   - id: The event's own id.
-    ///   - operation: The operation that receives it.
+    ///   - operation: The operation that receives it; `capability/operation` if two capabilities share the name.
     ///   - payload: JSON: the operation's only argument, or all its arguments by name.
     ///   - parameter: The name of the only argument; empty if there are several.
     /// - Returns: Once the event is on stable storage and every connector without an outbox has received it.
-    /// - Throws: `storage` if it could not be stored; the call's own error if no connector has an outbox.
+    /// - Throws: `storage` if it could not be stored; `unsupported` if no plugin takes it; the call's own error if no connector has an
+    ///   outbox.
     func send(
         id: String,
         _ operation: String,
@@ -140,7 +141,8 @@ struct ClientTarget: Sendable {
     ) async throws(ConnectorError) -> Receipt {
         let end = clock.deadline(after: options.timeoutNanoseconds)
         let node = try node
-        let recipients = try node.recipients(of: operation)
+        let kind = kind(of: operation, at: node)
+        let recipients = try node.recipients(of: kind)
         let queued = recipients.filter { $0.delivery != nil }
         let direct = recipients.filter { $0.delivery == nil }
         let arguments =
@@ -149,7 +151,6 @@ struct ClientTarget: Sendable {
             let answer = try await call(operation, arguments, options)
             return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
         }
-        let kind = EventKind(capability(of: operation), operation)
         let event = OutboxEvent(id: id, kind: kind, createdAt: now, payload: payload)
         let paths: [String]
         do throws(ConnectorError) {
@@ -184,9 +185,11 @@ struct ClientTarget: Sendable {
         return CallArguments(try JSONValue(parsing: payload, file: operation).object ?? JSONObject())
     }
 
-    /// The capability that an operation belongs to.
-    func capability(of operation: String) -> String {
-        capability ?? capabilities.first { $0.operations.contains { $0.name == operation } }?.id.description ?? ""
+    /// The kind of the events that an operation receives.
+    private func kind(of operation: String, at node: Node) -> EventKind {
+        if let capability { return EventKind(capability, operation) }
+        guard let found = node.definition(of: operation) else { return EventKind("", operation) }
+        return EventKind(found.capability.id.description, found.operation.name)
     }
 
     /// Delivers a batch, a JSON array of `count` elements.

@@ -16,7 +16,8 @@ public import ConnectorOutbox
 ///
 /// A call returns once the report is in the outbox, or with direct delivery once the vendor has accepted it. Otherwise
 /// it throws a `ConnectorError`: `invalid` for a report that adapters would refuse, such as one with neither an exception
-/// nor a message; `storage` if the report could not be stored; the vendor's own error with a code from
+/// nor a message; `unsupported` for one that no plugin of the connector takes; `storage` if the report could not be stored; the
+/// vendor's own error with a code from
 /// <doc:Errors>; `partial` if only some vendors of a composite accepted the report; `not-open`; `timed-out`;
 /// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including
 /// queueing at the gate and the adapter's retries.

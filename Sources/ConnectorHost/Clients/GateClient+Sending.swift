@@ -15,7 +15,8 @@ extension GateClient {
     /// An event of `analytics/1` or `crash/1` is checked against its model, and gets an id and a time if it has none.
     ///
     /// - Parameters:
-    ///   - operation: The operation; its capability must mark it as delivered.
+    ///   - operation: The operation; `capability/operation` if two capabilities share the name. Its capability must mark it as
+    ///     delivered.
     ///   - arguments: The arguments by parameter. `analytics/1` and `crash/1` also accept the event or report itself.
     ///   - options: The timeout of the call if the connector's delivery is direct.
     /// - Throws: `unsupported` for an operation whose events are not delivered; `invalid` for an event that breaks its
@@ -62,7 +63,7 @@ extension GateClient {
         let (id, payload): (String, JSONValue)
         switch definition.capability.id.description {
         case "analytics/1":
-            var event = try AnalyticsEvent(json: value, as: AnalyticsEvent.Kind(rawValue: operation))
+            var event = try AnalyticsEvent(json: value, as: AnalyticsEvent.Kind(rawValue: definition.operation.name))
             event.timestamp = event.timestamp ?? target.now
             try event.check()
             (id, payload) = (event.messageId, event.json)

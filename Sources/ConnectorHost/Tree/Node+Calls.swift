@@ -137,8 +137,10 @@ extension Node {
             }
         } catch {
             guard isUnreached(error), let next = call.tree?.tree[path], next !== self,
-                let rest = call.rest(until: end, on: tally.clock)
+                var rest = call.rest(until: end, on: tally.clock)
             else { throw error }
+            // Their leaves are those of this tree, and other leaves have their numbers in the next one.
+            rest.common = nil
             return try await next.answered(rest, by: end)
         }
     }

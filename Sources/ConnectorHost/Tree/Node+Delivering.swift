@@ -10,11 +10,22 @@ extension Node {
     /// The connectors that receive an event sent to this one, each with its own queue: the recipients of every child
     /// for a composite with the policy `all`, otherwise the connector itself.
     ///
-    /// - Throws: `unsupported` if none of them has the operation.
-    func recipients(of operation: String) throws(ConnectorError) -> [Node] {
-        guard case .all? = policy else { return [self] }
+    /// - Throws: `unsupported` if no child of an `all` has the operation, or if no plugin behind a queue has it, or takes the
+    ///   capability's events in batches. Without a queue, the call throws it.
+    func recipients(of kind: EventKind) throws(ConnectorError) -> [Node] {
+        guard policy.isAll else {
+            // The outbox would try for ever to deliver what no plugin takes, and hold up every later event. A composite whose leaves
+            // are all disabled waits for them.
+            guard delivery != nil, offers(kind.operationName) == false, offers(kind.batchName) == false, !leaves.isEmpty
+            else { return [self] }
+            throw ConnectorError(
+                .unsupported,
+                "the connector does not offer \(kind.operationName)",
+                connector: path
+            )
+        }
         var recipients: [Node] = []
-        for child in try able(operation) { recipients += try child.recipients(of: operation) }
+        for child in try able(kind.operationName) { recipients += try child.recipients(of: kind) }
         return recipients.unique
     }
 
@@ -52,7 +63,7 @@ extension Node {
         )
     }
 
-    /// Delivers events of one capability to the vendor: as one batch if the capability supports batches, otherwise one
+    /// Delivers events of one capability to the vendor: as one batch if every plugin that takes them supports batches, otherwise one
     /// by one.
     ///
     /// When delivering one by one, cancelling the task stops before the next event. All the calls share the time of one, and none starts
@@ -62,9 +73,9 @@ extension Node {
     func deliver(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
         guard let kind = events.first?.kind else { return .success([]) }
         if let canary { return await deliverDivided(events, by: canary) }
-        let batch = definition(of: "\(kind.capabilityName)/deliver")
-        if let batch, let parameter = batch.operation.batchParameter {
-            return await deliver(events, to: "\(kind.capabilityName)/deliver", as: parameter)
+        let batch = definition(of: kind.batchName)
+        if let batch, let parameter = batch.operation.batchParameter, takesBatches(of: events) {
+            return await deliver(events, to: kind.batchName, as: parameter)
         }
         var answers: [DeliveryAnswer] = []
         var rest = DeliveryAnswer.retry("an earlier event failed")
@@ -81,7 +92,7 @@ extension Node {
                 break
             }
             var call = Call(
-                operation: "\(event.kind.capabilityName)/\(event.kind.operation)",
+                operation: event.kind.operationName,
                 arguments: arguments(of: event),
                 options: CallOptions()
             )
@@ -97,6 +108,17 @@ extension Node {
             }
         }
         return .success(answers + Array(repeating: rest, count: events.count - answers.count))
+    }
+
+    /// Whether events may be delivered as a batch, which passes by every plugin that takes them only one by one.
+    private func takesBatches(of events: [OutboxEvent]) -> Bool {
+        guard gate == nil else { return true }
+        let kinds = Set(events.map(\.kind))
+        // An event whose own operation no plugin has can only be delivered in a batch.
+        guard kinds.allSatisfy({ offers($0.operationName) != false }) else { return true }
+        return leaves.allSatisfy { leaf in
+            kinds.allSatisfy { leaf.offers($0.batchName) != false || leaf.offers($0.operationName) == false }
+        }
     }
 
     private func deliver(
@@ -126,7 +148,7 @@ extension Node {
 
     /// An event as the arguments of its operation: the only parameter, or all parameters by name.
     private func arguments(of event: OutboxEvent) -> CallArguments {
-        let signature = signature(of: "\(event.kind.capabilityName)/\(event.kind.operation)")
+        let signature = signature(of: event.kind.operationName)
         if let parameter = signature?.onlyJSON { return CallArguments(texts: [(parameter, event.payload)]) }
         let object = (try? JSONValue(parsing: event.payload, file: event.id))?.object
         return CallArguments(object ?? JSONObject())
@@ -143,8 +165,14 @@ extension Tree {
 }
 
 extension EventKind {
+    /// The operation, such as `analytics/track`.
+    var operationName: String { "\(capabilityName)/\(operation)" }
+
+    /// The operation that takes events of the capability in batches, such as `analytics/deliver`.
+    var batchName: String { "\(capabilityName)/deliver" }
+
     /// The capability without its version.
-    var capabilityName: Substring { capability.prefix { $0 != "/" } }
+    private var capabilityName: Substring { capability.prefix { $0 != "/" } }
 }
 
 extension Signature {

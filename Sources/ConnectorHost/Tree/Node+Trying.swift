@@ -82,7 +82,7 @@ extension Node {
     /// The choice depends on the event alone, so that it is the same when the event is delivered again.
     func deliverDivided(_ events: [OutboxEvent], by canary: Canary) async -> Result<[DeliveryAnswer], ConnectorError> {
         guard let first = events.first else { return .success([]) }
-        let operation = "\(first.kind.capabilityName)/\(first.kind.operation)"
+        let operation = first.kind.operationName
         var parts: [[Int]] = [[], []]
         for (index, event) in events.enumerated() {
             let tries = canary.tries(event: event.id) { key in

@@ -54,7 +54,8 @@ struct Tree: Sendable {
             + plan.connectors.indices.filter { plan.connectors[$0].policy != nil }.reversed()
         for index in order {
             let connector = plan.connectors[index]
-            let counted = previous.compactMap { $0[connector.path] }
+            // Not a leaf that had a further place there.
+            let counted = previous.compactMap { $0[connector.path] }.filter { $0.path == connector.path }
             let (indices, required) = plan.children(connector.children, of: connector.policy)
             let children = indices.compactMap { nodes[$0] }
             let gate = connector.policy == nil ? makeGate(connector) : nil

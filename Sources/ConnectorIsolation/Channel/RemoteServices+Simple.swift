@@ -5,7 +5,7 @@ internal import CConnector
 internal import ConnectorBase
 internal import ConnectorInvocation
 
-/// Log, events and storage.
+/// Log, events, storage, and the time of day.
 extension RemoteServices {
     /// A table of the services, if the plugin may use it.
     private func table<Table>(_ id: String, as type: Table.Type) -> UnsafePointer<Table>? {
@@ -35,6 +35,20 @@ extension RemoteServices {
                 return unsafe emit(table.pointee.context, name, length, json, jsonLength)
             }
         }
+    }
+
+    /// Says what the time of day is; in a recording, not before its file is written.
+    func wallTime(_ message: inout MessageReader) throws(ConnectorError) {
+        let token = try message.integer(UInt64.self)
+        let hasRoom = store(holding: 1024) { [self] in
+            guard let table = unsafe table("clock/1", as: connector_clock.self) else {
+                return answer(token, Int32(CONNECTOR_DENIED))
+            }
+            var value = MessageWriter()
+            value.put(unsafe table.pointee.wall_ns(table.pointee.context))
+            unsafe answer(token, Int32(CONNECTOR_OK), error: nil, value.bytes)
+        }
+        if !hasRoom { answer(token, Int32(CONNECTOR_RATE_LIMITED)) }
     }
 
     /// Reads or writes the storage.

@@ -14,16 +14,17 @@ internal import Synchronization
 final class RemoteServices: Sendable {
     let services: any InstanceServices
     private let environment: CallEnvironment
-    /// Where the storage is read and written: files are synced, and each plugin may hold one host thread with that.
+    /// Where the storage is read and written, and the time of a recording read: files are synced, and each plugin may hold one host
+    /// thread with that.
     private let storing: CallThreads
     private let state = Mutex(State())
 
-    /// How many bytes of requests may wait for the storage, whose file holds at most half of that.
+    /// How many bytes of requests may wait for that thread; the file of the storage holds at most half of that.
     private static let storingLimit = 16 << 20
 
     private struct State: Sendable {
         var link: (runner: Runner, number: UInt32)?
-        /// The size of the requests that wait for the storage, in bytes.
+        /// The size of the requests that wait for that thread, in bytes.
         var storing = 0
         /// The host's numbers of requests and gate calls, by the runner's.
         var numbers: [UInt64: UInt64] = [:]
@@ -69,6 +70,7 @@ final class RemoteServices: Sendable {
         case .gateCall: try callGate(&message, trace)
         case .gateCancel: try cancelGate(&message)
         case .gateBound: try bound(&message)
+        case .wallTime: try wallTime(&message)
         case .stop: stop()
         default: throw MessageReader.malformed
         }
@@ -136,7 +138,7 @@ final class RemoteServices: Sendable {
         remaining == .max ? UInt64.max : environment.clock.deadline(after: remaining)
     }
 
-    /// Runs a request to the storage after those that came before it.
+    /// Runs a request that may wait for the disk, after those that came before it.
     ///
     /// - Parameter size: How many bytes it holds meanwhile.
     /// - Returns: False if too much waits already.

@@ -23,7 +23,8 @@ package struct InstanceDescription: Sendable, Hashable {
     package var services: [String]
     /// The lowest level that the application records, a number of `log/1`.
     package var logLevel: Int32
-    /// The time of day that `clock/1` reports, in nanoseconds since 1970; nil for the machine's.
+    /// The time of day in a recording or a replay, in nanoseconds since 1970: `clock/1` asks the host, which knows when the recording
+    /// has ended. Nil for the machine's time.
     package var time: UInt64?
 
     /// Creates a description.

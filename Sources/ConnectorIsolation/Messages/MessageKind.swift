@@ -87,4 +87,6 @@ package enum MessageKind: UInt16, Sendable {
     case gateCancel = 139
     /// `gates/1`: `bound`.
     case gateBound = 140
+    /// `clock/1`: `wall_ns`, of a gate that is recorded or replayed.
+    case wallTime = 141
 }

@@ -135,7 +135,8 @@ extension Runner {
     private func refuse(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
         case .stop: send(.stopped, instance: frame.instance, [], isEssential: true)
-        case .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall, .gateBound:
+        case .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall, .gateBound,
+            .wallTime:
             var message = MessageReader(frame.payload)
             let token = try message.integer(UInt64.self)
             let answer = unsafe MessageWriter(answering: token, Int32(CONNECTOR_NOT_OPEN))

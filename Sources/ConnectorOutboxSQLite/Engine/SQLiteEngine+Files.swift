@@ -229,6 +229,14 @@ extension SQLiteEngine {
         }
     }
 
+    /// The path of a file that was set aside in a directory because it is damaged; nil if it was not.
+    static func damagedFile(_ file: FileID?, in directory: String) -> String? {
+        guard let file, let entries = try? Directory.entries(of: directory) else { return nil }
+        return entries.filter { $0.name.hasPrefix("\(fileName).damaged-") }
+            .map { "\(directory)/\($0.name)" }
+            .first { FileID($0) == file }
+    }
+
     private static func notReplaced() -> Database.Failure {
         Database.Failure(description: "the damaged file cannot be replaced: \(SystemError())")
     }

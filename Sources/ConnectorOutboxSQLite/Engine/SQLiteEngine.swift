@@ -92,6 +92,9 @@ package final class SQLiteEngine: OutboxEngine {
                 } catch {
                     // Data that cannot be read is lost with the removed file. Any other obstacle may be temporary.
                     guard error.isDamage else { throw error }
+                    if let aside = Self.damagedFile(tables.database.file, in: directory) {
+                        return onDamage(aside, "another process has replaced it: \(error.reason)")
+                    }
                     onDamage(nil, "\(path) was removed while it was open, and cannot be read: \(error.reason)")
                 }
             }
@@ -188,6 +191,11 @@ package final class SQLiteEngine: OutboxEngine {
         return try await change(selection, in: [.dead]) { tables, references throws(Database.Failure) in
             try tables.replay(references, now: now)
         }
+    }
+
+    package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
+        let now = now()
+        try await perform { tables throws(Database.Failure) in try tables.store(events, alsoFor: target, now: now) }
     }
 
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {

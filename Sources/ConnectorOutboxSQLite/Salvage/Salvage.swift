@@ -235,6 +235,15 @@ struct Salvage {
         for table in ["retries", "dead", "skipped"] {
             try tables.database.run("DELETE FROM \(table) WHERE position NOT IN (SELECT position FROM events)")
         }
+        // What is beyond a cursor whose progress was lost is delivered in its turn.
+        for table in ["retries", "dead"] {
+            try tables.database.run(
+                """
+                DELETE FROM \(table) WHERE EXISTS(SELECT 1 FROM cursors WHERE cursors.target = \(table).target
+                    AND cursors.route = \(table).position >> \(bits) AND cursors.position < \(table).position)
+                """
+            )
+        }
         // A dead letter is not retried.
         try tables.database.run(
             "DELETE FROM retries WHERE EXISTS(SELECT 1 FROM dead WHERE target = retries.target AND position = retries.position)"

@@ -28,6 +28,52 @@ extension OutboxTables {
         return count
     }
 
+    /// Stores events for one more connector, where their age starts again. An event that was dropped there, such as one that went to
+    /// another connector before, waits there again.
+    func store(_ events: [OutboxEvent], alsoFor path: String, now: Timestamp) throws(Database.Failure) {
+        let isNew = try append(events, to: [path])
+        guard let target = try target(path) else { return }
+        for (event, isNew) in zip(events, isNew) where !isNew {
+            let select = try statement("SELECT position FROM events WHERE id = ?")
+            guard let position = try select.integer(.text(event.id), in: Schema.positions) else { continue }
+            let bytes = Int64(event.payload.count)
+            try restore(EventReference(target: target, position: position, bytes: bytes))
+            try statement("UPDATE retries SET renewed = ? WHERE target = ? AND position = ?")
+                .run(.time(now), .integer(target), .integer(position))
+        }
+    }
+
+    /// Queues an event again if it was dropped: at its place, or, if the connector has passed that, for a retry.
+    private func restore(_ reference: EventReference) throws(Database.Failure) {
+        let key: [Statement.Value] = [.integer(reference.target), .integer(reference.position)]
+        try statement("DELETE FROM skipped WHERE target = ? AND position = ?").run(key)
+        guard database.changes > 0 else { return }
+        try statement(
+            """
+            UPDATE cursors SET count = max(0, count - 1), bytes = max(0, bytes - ?)
+            WHERE target = ? AND route = ? AND position < ?
+            """
+        ).run(
+            .integer(reference.bytes),
+            .integer(reference.target),
+            .integer(Schema.route(of: reference.position)),
+            .integer(reference.position)
+        )
+        let isPassed = database.changes == 0
+        if isPassed {
+            try statement("INSERT OR IGNORE INTO retries(target, position, due, attempts) VALUES(?, ?, 0, 1)").run(key)
+        }
+        let isRetried = isPassed && database.changes > 0
+        try statement(
+            "UPDATE targets SET retried = retried + ?, retried_bytes = retried_bytes + ?, turn = ? WHERE target = ?"
+        ).run(
+            .integer(isRetried ? 1 : 0),
+            .integer(isRetried ? reference.bytes : 0),
+            revisionValue(),
+            .integer(reference.target)
+        )
+    }
+
     /// Drops events that are still waiting, or still dead letters.
     ///
     /// - Returns: The number of dropped events.

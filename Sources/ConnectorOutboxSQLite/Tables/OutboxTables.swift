@@ -8,7 +8,8 @@ internal import ConnectorOutbox
 final class OutboxTables {
     let database: Database
     private var statements: [String: Statement] = [:]
-    /// A cache of routes by connectors; cleared when a transaction fails, since it may have created some.
+    /// A cache of routes by connectors; cleared when another connection has written, and when a transaction fails, which may have
+    /// created some.
     private var routes: [[String]: Int64] = [:]
     /// The additions of the current transaction to the counters, written once at its end.
     private var added = Added()
@@ -138,6 +139,8 @@ final class OutboxTables {
     private func refreshCache() throws(Database.Failure) {
         let others = try statement("PRAGMA data_version").integer(in: Int64.min...Int64.max) ?? 0
         guard known?.others != others else { return }
+        // Another process may have given a connector another path.
+        routes = [:]
         let next = try statement("SELECT max(next) FROM routes").integer(in: Schema.sequences) ?? 1
         let passed = "SELECT count(*) FROM cursors WHERE position & \(Schema.sequences.upperBound) >= ?"
         guard try statement(passed).integer(.integer(next)) == 0 else {

@@ -19,6 +19,8 @@ package struct RequestInFlight: Sendable {
     package var trace: TraceContext
     /// The request's recorder; nil if the gate is not recorded.
     package var recorder: RequestRecorder?
+    /// The size of the body, in bytes; 0 if it comes in parts.
+    package var bodySize = 0
     /// The deadline's timer; nil while the request is being started. If the plugin set no deadline, it is also nil once
     /// a response in parts has begun and the request's body is sent.
     package var timer: HostTimer?
@@ -105,15 +107,25 @@ extension GateServices {
                     isRetryable: true
                 )
             }
+            guard sent.body.count <= options.bodiesLimit - state.bodySize else {
+                return ServiceFailure(
+                    status: Int32(CONNECTOR_RATE_LIMITED),
+                    message:
+                        "the requests of this connector in progress have \(state.bodySize) of \(options.bodiesLimit) bytes in their bodies",
+                    isRetryable: true
+                )
+            }
             state.requests[id] = RequestInFlight(
                 callback: callback,
                 exchange: exchange,
                 span: span,
                 trace: trace,
                 recorder: recorder,
+                bodySize: sent.body.count,
                 isTimedToBegin: silence != nil && request.deadline == .max,
                 silence: silence ?? 0
             )
+            state.bodySize += sent.body.count
             state.counters.requests += 1
             return nil
         }
@@ -157,6 +169,7 @@ extension GateServices {
         // Remove the request and queue its callback in one step, so that a closing gate always sees one of them.
         let (request, isIdle) = state.withLock { state -> (RequestInFlight?, Bool) in
             guard let request = state.requests.removeValue(forKey: id) else { return (nil, false) }
+            state.bodySize -= request.bodySize
             switch result {
             case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)
             case .failure: state.counters.failures += 1

@@ -27,6 +27,8 @@ package final class GateServices: InstanceServices {
     package let egress: EgressList
     /// The responses that may be reused.
     package let cache: Mutex<HTTPCache>
+    /// The gate's stored values. The instance keeps them when the gate moves: its last calls and its end come later.
+    package let storage: GateStorage
     /// The plugin's timers.
     let timers: PluginTimers
     /// The mutable state.
@@ -38,6 +40,7 @@ package final class GateServices: InstanceServices {
         self.context = context
         egress = EgressList(context.egress)
         cache = Mutex(HTTPCache(limit: context.cacheBytes))
+        storage = host.storage(of: context.path, logger: context.logger)
         timers = PluginTimers(clock: host.clock)
     }
 
@@ -69,9 +72,6 @@ package final class GateServices: InstanceServices {
 
     /// Whether a callback runs inside the plugin.
     package var isInCallback: Bool { state.withLock(\.callbacks.isInCallback) }
-
-    /// The gate's stored values.
-    package var storage: GateStorage { host.storage(of: context.path, logger: context.logger) }
 
     /// The gate's traffic so far.
     package var counters: HTTPCounters { state.withLock { $0.counters } }

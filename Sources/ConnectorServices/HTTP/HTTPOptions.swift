@@ -42,6 +42,9 @@ public struct HTTPOptions: Sendable {
     package var redirectLimit = 5
     /// The maximum number of pending requests of one gate.
     package var concurrencyLimit = 4096
+    /// The maximum size of the bodies of one gate's pending requests together, in bytes, without those that come in parts: a plugin in a
+    /// runner must not fill the memory of the host.
+    package var bodiesLimit = 256 << 20
 
     /// Creates options; by default, without proxies, trusting the system's authorities.
     public init(proxies: HTTPProxies = HTTPProxies(), additionalTrustRoots: [String] = []) {

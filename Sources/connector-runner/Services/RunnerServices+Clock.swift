@@ -7,7 +7,7 @@ internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorPlatform
 
-/// `clock/1`: the time and the timers of this process.
+/// `clock/1`: the time and the timers of this process; the host's time of day if the gate is recorded or replayed.
 extension RunnerServices {
     func clockTable(_ context: UnsafeMutableRawPointer) -> connector_clock {
         unsafe connector_clock(
@@ -22,8 +22,21 @@ extension RunnerServices {
     }
 
     private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
-        unsafe at(context)?.description.time ?? SystemTime.wall()
+        guard let services = unsafe at(context), let time = services.description.time else { return SystemTime.wall() }
+        return services.hostTime ?? time
     }
+
+    /// The time of day that the host shows; nil if it does not say, since it has given the instance up.
+    private var hostTime: UInt64? {
+        let token = token()
+        var message = MessageWriter()
+        message.put(token)
+        let answer = ask(.wallTime, token, message)
+        guard answer.status == Int32(CONNECTOR_OK) else { return nil }
+        var value = MessageReader(answer.value)
+        return try? value.integer(UInt64.self)
+    }
+
     private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { _ in
         SystemTime.monotonic()
     }

@@ -41,8 +41,10 @@ extension RunnerServices {
             value,
             valueLength,
             error in
-            guard valueLength <= limit else {
-                return unsafe fail(Int32(CONNECTOR_TOO_LARGE), "the value is too long", error)
+            // To the host, a value beyond all that may wait for its storage would be one of too many.
+            guard valueLength <= UInt64(CONNECTOR_STORAGE_VALUE_LIMIT) else {
+                let text = "the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes"
+                return unsafe fail(Int32(CONNECTOR_TOO_LARGE), text, error)
             }
             guard let bytes = unsafe bytes(value, valueLength) else {
                 return unsafe fail(Int32(CONNECTOR_MISUSE), "the value is null with a length", error)

@@ -8,7 +8,8 @@ internal import ConnectorIsolation
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// The services of an instance in a runner: function tables whose functions ask the host, except for the time, which is read here.
+/// The services of an instance in a runner: function tables whose functions ask the host, except for the time, which is read here unless
+/// the gate is recorded or replayed.
 ///
 /// The tables' `context` is this object, which retains itself with the first table and releases itself in ``invalidate()``.
 /// Callbacks into the plugin run one at a time, in order, on a worker thread.

@@ -180,6 +180,23 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `an event that the plugin takes neither alone nor in batches is refused before it is stored`()
+        async throws
+    {
+        let leaf = TestHost.leaf("vendor", plugin: "deliveries", settings: queued)
+        let test = try TestHost(leaf, TestHost.composite("vendors", "first", leaf))
+        for path in ["vendor", "vendors"] {
+            let crash = try test.host.crash(path)
+            let error = try await failure { () throws(ConnectorError) in try await crash.message("out of stock") }
+            #expect(error.code == .unsupported && error.connector == path)
+            #expect(test.host.outbox(of: path) == nil)
+            // The plugin has no such operation either, but takes batches of analytics.
+            try await test.host.analytics(path).screen("Cart")
+            #expect(test.host.outbox(of: path)?.queued == 1)
+        }
+        await test.host.close()
+    }
+
     @Test func `a connector whose plugin was not found has a client, and its events are stored`() async throws {
         let test = try TestHost(#"{"name": "vendor", "plugin": "/nowhere/libmissing.so", "heal": "off"}"#)
         let analytics = try test.host.analytics("vendor")

@@ -308,6 +308,8 @@ import Testing
             ("place", ["order": ["n": 1]], #"{"n":1}"#),
             ("ship", ["id": "x-1", "count": 3], "x-1 times 3"),
             ("report", ["reading": ["celsius": 20.5]], #"[{"celsius":20.5}]"#),
+            ("orders/place", ["order": ["n": 1]], #"{"n":1}"#),
+            ("readings/report", ["reading": ["celsius": 20.5]], #"[{"celsius":20.5}]"#),
         ] as [(String, JSONObject, String)]
     )
     func `events of a user's own capability are delivered, with and without batches`(
@@ -322,6 +324,49 @@ import Testing
         try await receipt.delivered()
         #expect(try await test.call("a", "last").string == arrived)
         await test.host.close()
+    }
+
+    @Test func `an event of an operation with the name of its capability has the type of the operation`() async throws {
+        let test = try TestHost(leaf("a"))
+        await test.host.open()
+        try await test.host.gate("a").send("analytics/track", ["event": "Seen", "userId": "u1"]).delivered()
+        let last = try await test.call("a", "last")
+        #expect(try JSONValue(parsing: #require(last.string)).array?.first?["type"] == "track")
+        await test.host.close()
+    }
+
+    /// A plugin that takes events one by one.
+    private static let single = ImageWorkspace.Variant(
+        code: """
+            CONNECTOR_EXPORT int32_t swapped_track(void *instance, const connector_call *call, const char *json,
+                                                   uint64_t length, connector_error *error) {
+                const fixture *self = instance;
+                (void)json; (void)length; (void)error;
+                return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, NULL, 0, NULL);
+            }
+            """,
+        capabilities: #", "analytics/1": {"track": {"symbol": "swapped_track", "signature": "(event: json) async"}}"#
+    )
+
+    @Test(arguments: [("first", 0), ("all", 1)] as [(String, UInt64)])
+    func `a child that takes no batches gets its events beside one that does`(_ policy: String, others: UInt64)
+        async throws
+    {
+        let workspace = ImageWorkspace()
+        try workspace.install(Self.single)
+        let single = #"{"name": "single", "plugin": "swapped", "probe": "off", "heal": "off"}"#
+        let batches = TestHost.leaf("batches", plugin: Fixtures.contract("deliveries"))
+        // An `all` of its own would have a queue for each child.
+        let vendors = TestHost.composite("vendors", "first", TestHost.composite("inner", policy, single, batches))
+        workspace.directory.write(
+            Array(#"{"version": 1, "plugins": ["plugins"], "connectors": [\#(vendors)]}"#.utf8),
+            to: "connectors.json"
+        )
+        let host = try await workspace.host()
+        try await host.analytics("vendors").track("Seen").delivered()
+        #expect(host.report["vendors/inner/single"]?.calls?.total == 1)
+        #expect(host.report["vendors/inner/batches"]?.calls?.total ?? 0 == others)
+        await host.close()
     }
 
     @Test(

@@ -59,6 +59,29 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `all leaves of a nested composite are called, though another one stood in their place before`()
+        async throws
+    {
+        // Both the shared leaf and the last one of the next tree's inner composite are the fourth connector of their file.
+        let shared = #"{"name": "shared", "same": "group/a"}"#
+        let inner = TestHost.composite("inner", "all", leaf("c"), shared)
+        let test = try await TestHost.opened(TestHost.composite("group", "all", inner, leaf("a")))
+        let earlier = try test.host.current.node("group").node
+        #expect(earlier.commonLeaves == [3])
+        let next = TestHost.composite("inner", "all", leaf("e"), leaf("f"))
+        #expect(try await test.reload(TestHost.composite("group", "all", next, leaf("h"))).isActive)
+        #expect(try test.host.current.node("group/inner/f").node.index == 3)
+        let call = Node.Call(
+            operation: "answer",
+            arguments: CallArguments(["value": 0]),
+            options: CallOptions(),
+            in: test.host.current
+        )
+        let answer = try await earlier.call(call)
+        #expect(answer.outcomes.map(\.connector) == ["group/inner/e", "group/inner/f"])
+        await test.host.close()
+    }
+
     @Test func `a call that a removed leaf has taken ends there, and is not repeated`() async throws {
         let name = TestHost.unique("taken")
         let one = TestHost.leaf("one", ["replies": "later"], settings: #""probe": "off""#)

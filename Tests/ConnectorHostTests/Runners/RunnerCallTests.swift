@@ -113,6 +113,21 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
+    @Test func `the time of a recorded plugin stands still, and goes on once the recording has ended`() async throws {
+        let directory = ScratchDirectory()
+        let record = #", "record": "\#(directory.path)/gate.json""#
+        let test = try TestHost(TestHost.leaf("gate", plugin: "crashes", settings: Self.process + record))
+        let report = await test.host.open()
+        #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+        let start: Int64 = 1_767_225_600_000_000_000
+        #expect(try await test.call("gate", "time").integer == start)
+        test.clock.advance(by: .seconds(70))
+        #expect(try await test.call("gate", "time").integer == start)
+        test.clock.advance(by: .seconds(601))
+        #expect(try await test.call("gate", "time").integer == start + 671 * 1_000_000_000)
+        await test.host.close()
+    }
+
     @Test func `events that a plugin emits before it answers are there, in order, when the call returns`() async throws
     {
         let test = try await Self.opened()
@@ -133,6 +148,18 @@ struct RunnerCallTests {
         #expect(try await test.call("gate", "timers", ["count": .integer(Int64(TimerCallback.limit))]).integer == 0)
         let status = Int64(CONNECTOR_TOO_LARGE)
         #expect(try await test.call("gate", "timers", ["count": 1]).integer == status)
+        await test.host.close()
+    }
+
+    @Test func `a value that is too long to be stored is too large, as in the host`() async throws {
+        let test = try await Self.opened()
+        // More than may wait for the host's storage.
+        let value = JSONValue.string(String(repeating: "v", count: 17 << 20))
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call("gate", "store", ["key": "key", "value": value])
+        }
+        #expect(error.code == .tooLarge)
+        #expect(error.message.contains("the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes"))
         await test.host.close()
     }
 

@@ -222,6 +222,27 @@ import Testing
         #expect(counters.lastStatus == 202)
     }
 
+    @Test func `the bodies of a gate's requests in progress are bounded together`() async {
+        let server = LoopbackServer { $0.line.contains("/stall") ? .stall : .response(200) }
+        defer { server.stop() }
+        var options = HTTPOptions.patient
+        options.bodiesLimit = 100
+        let plugin = PluginSide(host: HostServices(options: .init(http: options)))
+        let body = [UInt8](repeating: 0x61, count: 60)
+        let started = CallCounter()
+        async let first = plugin.request("POST", server.url("/stall"), body: body, onStart: { _ in started.add() })
+        await started.reaches(1)
+        let refused = await plugin.request("POST", server.url(), body: body)
+        #expect(refused.status == CONNECTOR_RATE_LIMITED && refused.isRetryable && !refused.isDone)
+        // What has ended makes room.
+        for _ in 1...2 {
+            #expect(await plugin.request("POST", server.url(), body: Array(body.prefix(40))).code == 200)
+        }
+        await plugin.gate.stopAndAwaitCallbacks()
+        let end = await first
+        #expect(end.status == CONNECTOR_CANCELLED)
+    }
+
     @Test func `many requests at once are all answered`() async {
         let server = LoopbackServer { .response(200, [], Array($0.line.utf8)) }
         defer { server.stop() }

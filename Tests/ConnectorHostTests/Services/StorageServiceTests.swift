@@ -173,6 +173,23 @@ import Testing
         #expect(second.list().text == "[]")
     }
 
+    @Test func `an instance of a gate that has moved still uses its values, which have moved along`() throws {
+        let host = HostServices(options: .init(stateDirectory: directory.path))
+        let earlier = PluginSide(host: host, path: "gate")
+        _ = earlier.set("key", [0x31])
+        host.shareStorage(of: "gate", with: "moved", logger: earlier.gate.logger)
+        let next = PluginSide(host: host, path: "moved")
+        #expect(next.get("key").text == "1")
+        try host.moveStorage(of: "gate", to: "moved")
+        // The earlier instance's last calls, and its end, come after the move.
+        #expect(earlier.get("key").text == "1")
+        #expect(earlier.set("key", [0x32]).status == CONNECTOR_OK)
+        #expect(next.get("key").text == "2")
+        #expect(directory.names() == ["moved.storage"])
+        // A new gate in the old place has values of its own.
+        #expect(PluginSide(host: host, path: "gate").get("key").status == CONNECTOR_NOT_FOUND)
+    }
+
     @Test func `a FIFO in the file's place is an error, and nobody waits for it`() {
         _ = plugin().set("key", [1])
         let path = "\(directory.path)/state/database%2Fkinto.storage"

@@ -78,6 +78,20 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a connector that takes over a place of a shared gate counts its own calls alone`() async throws {
+        let shared = TestHost.leaf("a")
+        let test = try await TestHost.opened(shared, TestHost.composite("group", "first", Self.place))
+        try await test.call("group/b", "answer", ["value": 1])
+        let reload = try await test.reload(shared, TestHost.composite("group", "first", TestHost.leaf("b")))
+        #expect(reload.isActive)
+        try await test.call("group/b", "answer", ["value": 1])
+        #expect(test.host.report["a"]?.calls?.total == 1)
+        #expect(test.host.report["group/b"]?.calls?.total == 1)
+        let paths = test.host.metrics.filter { $0.definition == .callDuration }.map { $0.attributes.first?.value }
+        #expect(paths.count { $0 == "group/b" } == 1)
+        await test.host.close()
+    }
+
     @Test func `a gate is required if any of its places is`() async throws {
         let test = try TestHost(
             TestHost.leaf("a", settings: #""probe": "off", "required": false"#),

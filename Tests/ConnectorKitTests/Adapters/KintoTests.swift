@@ -140,6 +140,21 @@ internal import Testing
         #expect(clock.sleeps == [.seconds(30)])
     }
 
+    @Test func `a call whose deadline comes before the end of a pause is refused at once`() async throws {
+        var answer = HTTPResponse(status: 200, body: Array(record.utf8))
+        answer.headers["Backoff"] = "30"
+        let (clock, http) = (StoppedClock(), ScriptedHTTP([.response(answer), .response(answer)]))
+        let kinto = try kinto(http, clock: clock)
+        _ = try await kinto.get("r", in: "c")
+        let error = await #expect(throws: PluginError.self) {
+            try await Deadline.apply(30_000_000_000, on: clock) { _ = try await kinto.get("r", in: "c") }
+        }
+        #expect(error?.status == .rateLimited && error?.isRetryable == true && error?.retryAfter == .seconds(30))
+        #expect(clock.sleeps.isEmpty && http.requests.count == 1)
+        try await Deadline.apply(30_000_000_001, on: clock) { _ = try await kinto.get("r", in: "c") }
+        #expect(clock.sleeps == [.seconds(30)])
+    }
+
     @Test(arguments: ["id", "last_modified", "schema"])
     func `a record with a member that would be taken for Kinto's own is refused`(_ name: String) async throws {
         let kinto = try kinto(ScriptedHTTP())

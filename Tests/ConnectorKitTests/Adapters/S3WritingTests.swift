@@ -196,6 +196,37 @@ internal import Testing
         }
     }
 
+    /// A bucket that answers the beginning of a multipart upload once the test says so.
+    private struct HoldingBucket: HTTPService {
+        let script: ScriptedHTTP
+        let reached = OneShot<Void>()
+        let released = OneShot<Void>()
+
+        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+            if request.method == .post {
+                reached.send()
+                await released.wait()
+            }
+            return try await script.send(request)
+        }
+    }
+
+    @Test func `an upload that is aborted while S3 begins it is aborted at S3, too`() async throws {
+        let begun = "<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>"
+        let script = http([(200, begun), (204, "")])
+        let holding = HoldingBucket(script: script)
+        let s3 = try s3(holding)
+        let upload = try await s3.createUpload(FileUploadRequest("a"))
+        try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+        let sending = Task { try await s3.uploadPart([1], of: upload.id, at: UInt64(upload.partSize)) }
+        await holding.reached.wait()
+        try await s3.abortUpload(upload.id)
+        holding.released.send()
+        #expect(await failure { try await sending.value }?.status == .notFound)
+        #expect(script.requests.map(\.method) == [.post, .delete])
+        #expect(script.requests.last?.url.value(of: "uploadId") == "i")
+    }
+
     @Test func `a condition on the tag of a file that is gone is a conflict`() async throws {
         let s3 = try s3(http([error(404, "NoSuchKey")]))
         let upload = try await s3.createUpload(FileUploadRequest("a", condition: .tag("1a")))

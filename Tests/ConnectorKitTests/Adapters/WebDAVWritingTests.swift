@@ -99,6 +99,94 @@ internal import Testing
         }
     }
 
+    /// A script that tells why a body in parts broke off.
+    private struct BreakingHTTP: HTTPService {
+        let script: NamingHTTP
+        let broken = OneShot<PluginError>()
+
+        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+            try await script.send(request)
+        }
+
+        func stream(
+            _ request: HTTPRequest,
+            body: HTTPUpload?,
+            silence: Duration?
+        ) async throws(PluginError) -> HTTPStream {
+            do throws(PluginError) {
+                return try await script.stream(request, body: body, silence: silence)
+            } catch {
+                if body != nil { broken.send(error) }
+                throw error
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a large upload whose condition is not met ends its request, which nobody could end later`() async throws {
+        let script = http([(405, ""), there(), (204, "")])
+        let breaking = BreakingHTTP(script: NamingHTTP(script: script))
+        let webdav = try webdav(breaking)
+        let upload = try await webdav.createUpload(FileUploadRequest("a", condition: .absent))
+        try await send(0...10, of: upload, to: webdav)
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 11 << 20, digest: nil) }
+        #expect(error?.status == .conflict)
+        #expect(await breaking.broken.wait().status == .cancelled)
+        #expect(script.beginning.count == 1)
+        #expect(script.requests.map(\.method) == [.mkcol, .propfind, .delete])
+    }
+
+    /// A script that answers requests with a method once the test says so.
+    private struct HoldingHTTP: HTTPService {
+        let script: ScriptedHTTP
+        let method: HTTPRequest.Method
+        let reached = OneShot<Void>()
+        let released = OneShot<Void>()
+
+        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+            if request.method == method {
+                reached.send()
+                await released.wait()
+            }
+            return try await script.send(request)
+        }
+
+        func stream(
+            _ request: HTTPRequest,
+            body: HTTPUpload?,
+            silence: Duration?
+        ) async throws(PluginError) -> HTTPStream {
+            try await script.stream(request, body: body, silence: silence)
+        }
+    }
+
+    @Test func `an upload that is aborted while its request is prepared begins none`() async throws {
+        let script = http([(405, "")])
+        let holding = HoldingHTTP(script: script, method: .mkcol)
+        let webdav = try webdav(holding)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        let sending = Task { try await send(0...9, of: upload, to: webdav) }
+        await holding.reached.wait()
+        try await webdav.abortUpload(upload.id)
+        holding.released.send()
+        #expect(await failure { try await sending.value }?.status == .notFound)
+        #expect(script.beginning.isEmpty && script.requests.map(\.method) == [.mkcol])
+    }
+
+    @Test func `an upload that is aborted while it completes puts nothing in place`() async throws {
+        let script = http([(404, ""), (204, "")])
+        let holding = HoldingHTTP(script: script, method: .propfind)
+        let webdav = try webdav(holding)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await webdav.uploadPart([1], of: upload.id, at: 0)
+        let completing = Task { try await webdav.completeUpload(upload.id, size: 1, digest: nil) }
+        await holding.reached.wait()
+        try await webdav.abortUpload(upload.id)
+        holding.released.send()
+        #expect(await failure { _ = try await completing.value }?.status == .notFound)
+        #expect(script.requests.map(\.method) == [.propfind, .delete])
+    }
+
     @Test func `a large file that arrives with another size is not moved into place`() async throws {
         let http = http([(405, ""), (404, ""), (201, ""), there(0), (204, "")])
         let webdav = try webdav(NamingHTTP(script: http))

@@ -252,6 +252,16 @@ internal import Testing
         await folder.close()
     }
 
+    @Test func `a directory of uploads that was removed is made again by the next probe`() async throws {
+        let folder = try await opened()
+        try #require(unsafe rmdir("\(path)/.connector-uploads") == 0)
+        #expect(await failure { try await put("1", at: "a", folder) } != nil)
+        _ = try await folder.probe()
+        try await put("1", at: "a", folder)
+        #expect(Self.names(in: path) == [".connector-uploads", "a"])
+        await folder.close()
+    }
+
     @Test(arguments: ["/none/files", "/file/files", "/file"])
     func `a directory that cannot be used is an error that says why`(_ place: String) async throws {
         try write("", to: "file")

@@ -32,6 +32,7 @@ CONNECTOR_MANIFEST({
             "print": {"symbol": "crashes_print", "signature": "(text: string)"},
             "later": {"symbol": "crashes_later", "signature": "() async -> json"},
             "timers": {"symbol": "crashes_timers", "signature": "(count: i64) -> i64"},
+            "time": {"symbol": "crashes_time", "signature": "() -> i64"},
             "store": {"symbol": "crashes_store", "signature": "(key: string, value: string) -> string"},
             "emit": {"symbol": "crashes_emit", "signature": "(name: string) -> i64"},
             "note": {"symbol": "crashes_note", "signature": "(text: string)"}
@@ -179,6 +180,14 @@ CONNECTOR_EXPORT int32_t crashes_timers(void *instance, int64_t count, int64_t *
     for (*result = CONNECTOR_OK; count > 0; count--) {
         *result = clock->start_timer(clock->context, UINT64_MAX, ignore, NULL, &id);
     }
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_time(void *instance, int64_t *result, connector_error *error) {
+    const fixture *self = instance;
+    const connector_clock *clock = fixture_service(self, "clock/1");
+    (void)error;
+    *result = (int64_t)clock->wall_ns(clock->context);
     return CONNECTOR_OK;
 }
 
