@@ -81,7 +81,8 @@ package final class HTTPExchange: Sendable {
     ///
     /// - Parameter end: Called once with the outcome, even after ``cancel()``, on a thread that it must not block.
     package func start(_ end: @escaping @Sendable (Outcome) -> Void) {
-        transport.loop.execute { self.send(end) }
+        let url = state.withLock(\.request.url)
+        HTTPTransport.loop(for: url).execute { self.send(end) }
     }
 
     /// Cancels the request; idempotent.

@@ -16,6 +16,8 @@ package final class HTTPTransport: Sendable {
         var proxy: HTTPProxy?
         /// Whether connections use TLS, which needs the trust roots.
         var isSecure: Bool
+        /// The number of the event loop of its requests and connections.
+        var loop: Int
     }
 
     /// The clients' state.
@@ -57,12 +59,25 @@ package final class HTTPTransport: Sendable {
     /// The client ends the process if a request's head fills the 64 KiB buffer of a connection and a body follows.
     package static let headLimit = 60 << 10
 
-    /// An event loop of the clients: the current one when called on such a loop.
-    package var loop: any EventLoop { HTTPClient.defaultEventLoopGroup.any() }
+    /// The event loops of the clients. Each client has one: if a request were on another loop than its connection, AsyncHTTPClient
+    /// would end the process when a server answers before the body has ended, and closes. It releases the connection once the
+    /// request's loop says that the body is sent.
+    private static let loops: [any EventLoop] = Array(HTTPClient.defaultEventLoopGroup.makeIterator().prefix(4))
+
+    /// The event loop of all requests to an origin, and of its connections.
+    package static func loop(for url: URLParts) -> any EventLoop { loops[loopNumber(for: url)] }
+
+    private static func loopNumber(for url: URLParts) -> Int {
+        var hasher = Hasher()
+        hasher.combine(url.scheme)
+        hasher.combine(url.host)
+        hasher.combine(url.port)
+        return Int(UInt(bitPattern: hasher.finalize()) % UInt(loops.count))
+    }
 
     /// Sends one request and reads its response, without following redirects.
     ///
-    /// Call it on an event loop of the clients: from any other thread, each step costs a wake-up.
+    /// Call it on the request's ``loop(for:)``: from any other thread, each step costs a wake-up.
     ///
     /// - Parameters:
     ///   - body: The body, if it comes in parts.
@@ -78,13 +93,14 @@ package final class HTTPTransport: Sendable {
             throw .tooLarge("the request's URL and headers have more than \(Self.headLimit) bytes, with their secrets")
         }
         let proxy = try options.proxies.proxy(for: request.url)
-        let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https"))
+        let loop = Self.loopNumber(for: request.url)
+        let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https", loop: loop))
         do {
             let outgoing = try HTTPClient.Request(
                 url: request.url.description,
                 method: HTTPMethod(rawValue: request.method),
                 headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
-                body: body?.body(on: loop)
+                body: body?.body(on: Self.loops[loop])
                     ?? (request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)))
             )
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
@@ -103,7 +119,10 @@ package final class HTTPTransport: Sendable {
             // The runtime of Swift 6.3 crashes if the first connections of two event loops instantiate this type
             // concurrently.
             _ = ByteToMessageHandler(HTTPResponseDecoder())
-            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(for: route))
+            let client = HTTPClient(
+                eventLoopGroupProvider: .shared(Self.loops[route.loop]),
+                configuration: try configuration(for: route)
+            )
             clients[route] = client
             state = .running(clients)
             return client

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorBase
 import Testing
 
 @testable import ConnectorHost
@@ -29,6 +30,12 @@ import Testing
             // The signal woke one thread; each one wakes the next.
             waiting.signal()
         }
+    }
+
+    @Test func `all requests to an origin have the event loop of its connections`() throws {
+        let first = try HTTPTransport.loop(for: #require(URLParts("http://127.0.0.1:8080/a")))
+        let second = try HTTPTransport.loop(for: #require(URLParts("http://127.0.0.1:8080/b?c")))
+        #expect(first === second)
     }
 
     @Test(arguments: [1, 24, HTTPOptions().connectionsPerHost])
