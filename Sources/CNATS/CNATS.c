@@ -185,15 +185,20 @@ static void keep(natsConnection *from, natsSubscription *subscription, natsStatu
     pthread_mutex_unlock(&connection->mutex);
 }
 
-/* Splits the list of servers; those after the 64th are ignored. */
+/* Splits the list of servers. */
 static natsStatus set_servers(natsOptions *made, const char *url) {
-    const char *servers[64];
-    int count = 0;
+    size_t most = 1;
+    for (const char *text = url; *text != '\0'; text++) most += *text == ',';
+    const char **servers = calloc(most, sizeof *servers);
     char *texts = strdup(url), *rest = NULL;
-    if (texts == NULL) return no_memory;
-    for (char *server = strtok_r(texts, ",", &rest); server != NULL && count < 64; server = strtok_r(NULL, ",", &rest))
-        servers[count++] = server;
-    natsStatus status = nats.natsOptions_SetServers(made, servers, count);
+    natsStatus status = no_memory;
+    if (servers != NULL && texts != NULL) {
+        int count = 0;
+        for (char *server = strtok_r(texts, ",", &rest); server != NULL; server = strtok_r(NULL, ",", &rest))
+            servers[count++] = server;
+        status = nats.natsOptions_SetServers(made, servers, count);
+    }
+    free(servers);
     free(texts);
     return status;
 }

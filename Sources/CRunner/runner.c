@@ -33,6 +33,10 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u
 #endif
+/* Since Linux 6.16; headers may be older. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 /** The most arguments that a runner takes. */
 #define ARGUMENT_COUNT 512
@@ -52,29 +56,38 @@ static int await_bytes(int end, int milliseconds) {
     }
 }
 
-int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover) {
+int32_t runner_spawn(
+    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover, int32_t *step
+) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t signals;
     pid_t child = -1;
     char *arguments[ARGUMENT_COUNT + 2] = {"connector-runner"};
     int ends[2] = {-1, -1}, count = 0;
+    *step = RUNNER_STARTS_PROGRAM;
     for (; given[count] != NULL; count++) {
         if (count == ARGUMENT_COUNT) return -E2BIG;
         arguments[count + 1] = (char *)given[count];
     }
     char *const environment[] = {"SWIFT_BACKTRACE=enable=no", NULL};
+    /* Here, and not in the child, whose error would not say what failed. */
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int error = nothing < 0 ? errno : 0;
+    if (error != 0 && error != EMFILE && error != ENFILE) *step = RUNNER_OPENS_NULL;
     /* Above the numbers that the child will use. */
+    int input = error == 0 ? fcntl(nothing, F_DUPFD_CLOEXEC, 16) : -1;
     int own = fcntl(program, F_DUPFD_CLOEXEC, 16);
     int end = fcntl(socket, F_DUPFD_CLOEXEC, 16);
     int lines = fcntl(output, F_DUPFD_CLOEXEC, 16);
-    int error = own < 0 || end < 0 || lines < 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
+    if (error == 0 && (input < 0 || own < 0 || end < 0 || lines < 0 || pipe2(ends, O_CLOEXEC) != 0)) error = errno;
     int successor = error == 0 ? fcntl(ends[1], F_DUPFD_CLOEXEC, 16) : -1;
     if (error == 0 && successor < 0) error = errno;
+    if (nothing >= 0) close(nothing);
     if (ends[1] >= 0) close(ends[1]);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    if (error == 0) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, input, 0);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, lines, 1);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, lines, 2);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, end, RUNNER_SOCKET);
@@ -91,6 +104,7 @@ int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char
     if (error == 0) error = posix_spawn(&child, "/proc/self/fd/4", &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
+    if (input >= 0) close(input);
     if (own >= 0) close(own);
     if (end >= 0) close(end);
     if (lines >= 0) close(lines);
@@ -147,6 +161,9 @@ void runner_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 int32_t runner_socket_pair(int32_t *first, int32_t *second) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
+    /* Closing a descriptor that arrives may take as long as its sender wants. Older kernels have no such option. */
+    const int no = 0;
+    (void)setsockopt(ends[0], SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof no);
     *first = ends[0];
     *second = ends[1];
     return 0;
@@ -171,7 +188,9 @@ int64_t runner_send(int32_t socket, const void *bytes, uint64_t length, int32_t 
         memcpy(CMSG_DATA(header), &number, sizeof number);
     }
     for (;;) {
-        ssize_t count = sendmsg(socket, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
+        const int flags = MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT);
+        /* In most sandboxes there is no sendmsg. */
+        ssize_t count = descriptor < 0 ? send(socket, bytes, length, flags) : sendmsg(socket, &message, flags);
         if (count >= 0) return count;
         if (errno != EINTR) return -errno;
     }
@@ -289,7 +308,10 @@ int32_t runner_await(int32_t watch) {
 #else
 #include <stddef.h>
 
-int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover) {
+int32_t runner_spawn(
+    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover, int32_t *step
+) {
+    *step = RUNNER_STARTS_PROGRAM;
     return (void)program, (void)socket, (void)output, (void)given, (void)handover, -ENOSYS;
 }
 int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *pidfd) {

@@ -11,15 +11,18 @@ static inline void connector_sqlite_leave_log(sqlite3 *_Nonnull database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-/* Macros that compute, which Swift cannot import: read errors that are not the disk's fault, because the file is shorter than
- * what was written, or the file system knows that its content is damaged. */
-static inline _Bool connector_sqlite_is_damage(int code) {
+/* Macros that compute, which Swift cannot import: the primary code that says what is wrong. Some read errors are not the disk's fault,
+ * because the file is shorter than what was written, or the file system knows that its content is damaged. The memory that processes
+ * share is a file beside the database, which cannot grow when the disk is full. */
+static inline int connector_sqlite_primary(int code) {
+    switch (code) {
 #ifdef SQLITE_IOERR_CORRUPTFS
-    if (code == SQLITE_IOERR_CORRUPTFS) {
-        return 1;
-    }
+    case SQLITE_IOERR_CORRUPTFS:
 #endif
-    return code == SQLITE_IOERR_SHORT_READ;
+    case SQLITE_IOERR_SHORT_READ: return SQLITE_CORRUPT;
+    case SQLITE_IOERR_SHMSIZE: return SQLITE_FULL;
+    default: return code & 0xFF;
+    }
 }
 
 /* Treats the file as hostile (sqlite.org/security.html): nothing that its schema contains runs, and nothing rewrites the schema. */

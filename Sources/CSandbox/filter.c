@@ -86,6 +86,7 @@ static uint8_t holding(const sandbox_filter *filter) {
     if (!filter->is_narrow) set |= SANDBOX_LOADING;
     if (filter->writes) set |= SANDBOX_WRITING;
     if (filter->network) set |= SANDBOX_NETWORK;
+    if (filter->names) set |= SANDBOX_NAMING;
     return set;
 }
 
@@ -190,12 +191,14 @@ const sandbox_rule *sandbox_rule_of(int32_t number) {
 
 /** Installs a filter. Returns what the kernel returns, or -errno. */
 static long install(const sandbox_settings *settings, int is_narrow, int asks, unsigned flags) {
+    const uint32_t writes = settings->write != NULL && settings->write[0] != NULL;
     const sandbox_filter filter = {
         .architecture = own_architecture,
         .process = (int32_t)getpid(),
         .is_narrow = is_narrow != 0,
         .network = settings->network,
-        .writes = settings->write != NULL && settings->write[0] != NULL,
+        .writes = writes,
+        .names = writes || (settings->read != NULL && settings->read[0] != NULL),
         .asks = asks != 0,
     };
     sandbox_instruction program[SANDBOX_INSTRUCTION_COUNT];

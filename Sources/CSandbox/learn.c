@@ -181,9 +181,15 @@ static int learn(const struct seccomp_notif *asked) {
         if (syscall(SYS_tgkill, getpid(), (pid_t)asked->pid, 0) != 0) return 0;
         if (call != NULL) return learn_files(asked, call);
         if (rule->check != NULL) return learn_socket((uint32_t)asked->data.args[0], rule->check);
+        /* With the network only SO_LINGER is asked about, which programs can do without. */
+        if (lesson.has_socket || lesson.learned.network) return 0;
         /* One of a pair, or one that already existed. */
-        if (lesson.has_socket) return 0;
         return SAY(asked->data.nr, "the sandbox allows %s only with \"network\"\n", rule->name);
+    }
+    if (rule->when == SANDBOX_NAMING) {
+        /* The filter that asks knows only the paths that the settings had at first. */
+        if (lesson.learned.read.count + lesson.learned.write.count > 0) return 0;
+        return SAY(asked->data.nr, "the sandbox allows %s only if there is a path under \"read\" or \"write\"\n", rule->name);
     }
     /* The C library falls back. */
     if (rule->refusal == ENOSYS || rule->when == SANDBOX_LOADING) return 0;

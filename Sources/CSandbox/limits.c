@@ -28,8 +28,15 @@
  */
 #define RESERVED (128u << 20)
 
-/** Enough for Dispatch, which crashes if it cannot open a file in /proc. */
-#define DESCRIPTOR_BOUND 4096
+/**
+ * Enough for Dispatch, which crashes if it cannot open a file in /proc. A process may send descriptors until its user has more than
+ * this in flight, by 253 at a time, so others with the usual limit of 1024 go on; and watches of epoll, which the kernel also counts
+ * for each user, grow with its square.
+ */
+#define DESCRIPTOR_BOUND 512
+
+/** What the stack of the first thread may grow to, in bytes, whatever the user's limit is: RLIMIT_DATA does not count it. */
+#define STACK_BOUND (8u << 20)
 
 /** Closes the descriptors in a range, one by one where the kernel has no call for that. */
 static int close_between(unsigned first, unsigned last) {
@@ -88,12 +95,20 @@ static int lower(int resource, rlim_t bound) {
     return setrlimit((__rlimit_resource_t)resource, &limit) == 0 ? 0 : errno;
 }
 
+/** Half of the host's own limit, which this process has inherited, if that is less: see DESCRIPTOR_BOUND. */
+static int lower_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return errno;
+    return lower(RLIMIT_NOFILE, limit.rlim_cur / 2 < DESCRIPTOR_BOUND ? limit.rlim_cur / 2 : DESCRIPTOR_BOUND);
+}
+
 void sandbox_bound(const sandbox_settings *settings, int is_user_namespace, sandbox_outcome *outcome) {
     int error = lower(RLIMIT_CORE, 0);
-    if (error == 0) error = lower(RLIMIT_NOFILE, DESCRIPTOR_BOUND);
+    if (error == 0) error = lower_descriptors();
     if (error == 0) error = lower(RLIMIT_MSGQUEUE, 0);
     /* Memory that is private and may be written. RLIMIT_AS would count memory that may not even be read. */
     if (error == 0 && settings->memory != 0) error = lower(RLIMIT_DATA, settings->memory + RESERVED);
+    if (error == 0 && settings->memory != 0) error = lower(RLIMIT_STACK, STACK_BOUND);
     /* Counts the user's processes in the user namespace; without one, it would count the host's, too. */
     if (error == 0 && settings->threads != 0 && is_user_namespace) error = lower(RLIMIT_NPROC, settings->threads);
     /* No process of the same user may inspect this one, and it leaves no core dump. */

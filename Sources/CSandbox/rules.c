@@ -16,13 +16,14 @@
 #define WHEN_LOADING(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_LOADING, EPERM, NULL, NULL, "belongs to loading"}
 #define WHEN_WRITING(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_WRITING, EACCES, NULL, NULL, "writes files"}
 #define WHEN_NETWORK(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_NETWORK, EPERM, NULL, NULL, "reaches others"}
+#define WHEN_NAMING(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_NAMING, EPERM, NULL, NULL, "watches files"}
 #define NEVER(name, x86_64, arm64, reason) {#name, {x86_64, arm64}, SANDBOX_NEVER, EPERM, NULL, NULL, reason}
 #define ABSENT(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_NEVER, ENOSYS, NULL, NULL, "has arguments that are pointers"}
 
 /* Conditions on one argument: its number, a mask (0 for all bits), and the values that are allowed or refused. */
 
-/** MAP_PRIVATE, MAP_SHARED or MAP_ANONYMOUS of mmap's flags, but not MAP_SHARED with MAP_ANONYMOUS. */
-static const sandbox_check mapping = {.argument = 3, .mask = 0x21, .count = 3, .values = {0x00, 0x01, 0x20}};
+/** MAP_PRIVATE, MAP_SHARED or MAP_ANONYMOUS of mmap's flags, but neither MAP_SHARED with MAP_ANONYMOUS nor MAP_GROWSDOWN. */
+static const sandbox_check mapping = {.argument = 3, .mask = 0x121, .count = 3, .values = {0x00, 0x01, 0x20}};
 /** MADV_REMOVE frees pages of memory shared with the host, whose next access could then raise SIGBUS. */
 static const sandbox_check advice = {.argument = 2, .is_refused = 1, .count = 1, .values = {9}};
 /** FALLOC_FL_PUNCH_HOLE does the same by descriptor. */
@@ -57,11 +58,16 @@ static const sandbox_check unaddressed = {.argument = 4, .is_wide = 1, .count = 
 static const sandbox_check local = {.argument = 0, .count = 1, .values = {1}};
 /** SOCK_STREAM and SOCK_SEQPACKET: such a pair stays connected for good. Other kinds may send to any socket that has a name. */
 static const sandbox_check connected = {.argument = 1, .mask = 0xF, .count = 2, .values = {1, 5}};
+/**
+ * SO_LINGER: the host would wait in close(2) if it were sent such a socket. Options of other levels have this number, too:
+ * TCP_CONGESTION and IP_RECVTOS, which programs can do without.
+ */
+static const sandbox_check lingering = {.argument = 2, .is_refused = 1, .count = 1, .values = {13}};
 /** AF_INET, AF_INET6, AF_NETLINK. */
 static const sandbox_check internet = {.argument = 0, .count = 3, .values = {2, 10, 16}};
 
 const sandbox_rule sandbox_rules[] = {
-    /* Memory. Shared memory without a descriptor would evade the bound. */
+    /* Memory. What is shared without a descriptor, or grows downwards, would evade the bound. */
     CHECKED(mmap, 9, 222, &mapping),
     ALWAYS(munmap, 11, 215), ALWAYS(mprotect, 10, 226), ALWAYS(brk, 12, 214), CHECKED(madvise, 28, 233, &advice),
     ALWAYS(mremap, 25, 216), ALWAYS(mincore, 27, 232), ALWAYS(msync, 26, 227), ALWAYS(mlock, 149, 228),
@@ -87,8 +93,9 @@ const sandbox_rule sandbox_rules[] = {
     ALWAYS(faccessat, 269, 48), ALWAYS(faccessat2, 439, 439), ALWAYS(readlink, 89, -1), ALWAYS(readlinkat, 267, 78),
     ALWAYS(getdents, 78, -1), ALWAYS(getdents64, 217, 61), ALWAYS(getcwd, 79, 17), ALWAYS(getxattr, 191, 8),
     ALWAYS(lgetxattr, 192, 9), ALWAYS(fgetxattr, 193, 10), ALWAYS(listxattr, 194, 11), ALWAYS(llistxattr, 195, 12),
-    ALWAYS(flistxattr, 196, 13), ALWAYS(inotify_init1, 294, 26), ALWAYS(inotify_add_watch, 254, 27),
-    ALWAYS(inotify_rm_watch, 255, 28),
+    ALWAYS(flistxattr, 196, 13),
+    /* Landlock does not restrict these: they tell which files others open and make. */
+    WHEN_NAMING(inotify_init1, 294, 26), WHEN_NAMING(inotify_add_watch, 254, 27), WHEN_NAMING(inotify_rm_watch, 255, 28),
     WHEN_WRITING(creat, 85, -1), WHEN_WRITING(ftruncate, 77, 46), WHEN_WRITING(truncate, 76, 45),
     {"fallocate", {285, 47}, SANDBOX_WRITING, EACCES, &kept, NULL, "writes files"},
     WHEN_WRITING(rename, 82, -1), WHEN_WRITING(renameat, 264, 38),
@@ -130,18 +137,22 @@ const sandbox_rule sandbox_rules[] = {
     ALWAYS(exit, 60, 93), ALWAYS(exit_group, 231, 94),
     CHECKED(prlimit64, 302, 261, &own_limits),
     /* Sockets that already exist: the one of the channel to the host, which is connected. */
-    ALWAYS(recvmsg, 47, 212), ALWAYS(sendmsg, 46, 211), ALWAYS(recvfrom, 45, 207), ALWAYS(recvmmsg, 299, 243),
-    ALWAYS(sendmmsg, 307, 269), ALWAYS(shutdown, 48, 210), ALWAYS(getsockopt, 55, 209), ALWAYS(getsockname, 51, 204),
-    ALWAYS(getpeername, 52, 205),
+    ALWAYS(recvmsg, 47, 212), ALWAYS(recvfrom, 45, 207), ALWAYS(recvmmsg, 299, 243), ALWAYS(shutdown, 48, 210),
+    ALWAYS(getsockopt, 55, 209), ALWAYS(getsockname, 51, 204), ALWAYS(getpeername, 52, 205),
     CHECKED(sendto, 44, 206, &unaddressed),
     {"socketpair", {53, 199}, SANDBOX_ALWAYS, EPERM, &local, &connected, "reaches others"},
     /* Sockets to others, if the connector allows it: IPv4, IPv6, and netlink, which reports the machine's addresses. */
     {"socket", {41, 198}, SANDBOX_NETWORK, EPERM, &internet, NULL, "reaches others"},
     WHEN_NETWORK(connect, 42, 203), WHEN_NETWORK(bind, 49, 200), WHEN_NETWORK(listen, 50, 201),
-    WHEN_NETWORK(accept, 43, 202), WHEN_NETWORK(accept4, 288, 242), WHEN_NETWORK(setsockopt, 54, 208),
-    /* Until the plugin is open: the linker loads from memory, and the second filter is installed. */
-    WHEN_LOADING(memfd_create, 319, 279), WHEN_LOADING(seccomp, 317, 277),
+    WHEN_NETWORK(accept, 43, 202), WHEN_NETWORK(accept4, 288, 242),
+    /* The first check of a rule for the network would be about a family: see learn.c. */
+    {"setsockopt", {54, 208}, SANDBOX_NETWORK, EPERM, NULL, &lingering, "reaches others"},
+    /* They send descriptors, too, and while those are not received, the kernel lets the user's other processes send none. */
+    WHEN_NETWORK(sendmsg, 46, 211), WHEN_NETWORK(sendmmsg, 307, 269),
+    /* Until the plugin is open: the second filter is installed. */
+    WHEN_LOADING(seccomp, 317, 277),
     /* Never. Calls that every program must be able to do without are left out of the table: ENOSYS. */
+    NEVER(memfd_create, 319, 279, "makes memory that is not bounded"),
     NEVER(fork, 57, -1, "starts a process"), NEVER(vfork, 58, -1, "starts a process"),
     NEVER(execve, 59, 221, "starts a process"), NEVER(execveat, 322, 281, "starts a process"),
     NEVER(tkill, 200, 130, "signals others"), NEVER(pidfd_open, 434, 434, "signals others"),

@@ -17,6 +17,8 @@
 #define SANDBOX_WRITING 4
 /** If the settings let the plugin reach others. */
 #define SANDBOX_NETWORK 8
+/** If the settings name files that the plugin may read or write. */
+#define SANDBOX_NAMING 16
 
 /** The flags of open(2) that write: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC and O_TMPFILE. */
 #define SANDBOX_WRITE_FLAGS 0x400243u

@@ -125,10 +125,10 @@ extension Connector {
             object["plugin"] = .string(leaf.plugin.name)
             object["version"] = leaf.plugin.version.map { .string($0.description) }
             object["config"] = .object(leaf.config)
-            if !with.isEmpty {
-                object["with"] = .object(
-                    JSONObject(with.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) })
-                )
+            if hasBindings {
+                let bound = with.mapValues(JSONValue.string)
+                let all = bound.merging(unbound.map { ($0, JSONValue.null) }) { _, null in null }
+                object["with"] = .object(JSONObject(all.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
             }
         case .composite(let policy, let children):
             object["policy"] = .string(policy.description)

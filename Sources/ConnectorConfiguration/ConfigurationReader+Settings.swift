@@ -109,14 +109,17 @@ extension ConfigurationReader {
         return text
     }
 
-    /// Reads which connectors the plugin uses, by the names in its manifest.
-    mutating func bindings(in object: JSONObject, at path: JSONPath) -> [String: String] {
-        guard object["with"] != nil else { return [:] }
+    /// Reads which connectors the plugin uses, by the names in its manifest, and which uses stay unbound.
+    mutating func bindings(in object: JSONObject, at path: JSONPath) -> (with: [String: String], unbound: Set<String>) {
+        guard object["with"] != nil else { return ([:], []) }
         let here = path.appending("with")
         var bindings: [String: String] = [:]
+        var unbound: Set<String> = []
         for member in json.object("with", in: object, at: path)?.members ?? [] where !member.name.hasPrefix("$") {
             if let name = member.value.string {
                 bindings[member.name] = name
+            } else if member.value == .null {
+                unbound.insert(member.name)
             } else if json.hasRoom() {
                 let place = here.appending(member.name)
                 json.report(
@@ -126,7 +129,7 @@ extension ConfigurationReader {
                 )
             }
         }
-        return bindings
+        return (bindings, unbound)
     }
 
     /// Reads the policy and its settings.
@@ -182,9 +185,10 @@ extension ConfigurationReader {
         let kind = "a duration such as \"250ms\" or \"5s\""
         guard let text = json.value(name, in: object, at: path, kind: kind, { $0.string }) else { return nil }
         guard let duration = Duration(parsing: text), duration > .zero else {
+            let expected = Duration.range(violatedBy: text).map { "a duration \($0)" } ?? kind
             json.report(
                 .invalidValue,
-                "\(json.name(of: path.appending(name))) is \"\(text.excerpt)\"; it must be \(kind)",
+                "\(json.name(of: path.appending(name))) is \"\(text.excerpt)\"; it must be \(expected)",
                 at: path.appending(name)
             )
             return nil
@@ -254,9 +258,10 @@ extension ConfigurationReader {
             return Connector.defaultProbeInterval
         }
         guard let duration = Duration(parsing: text), duration > .zero else {
+            let expected = Duration.range(violatedBy: text) ?? "such as \"30s\""
             json.report(
                 .invalidValue,
-                "probe is \"\(text.excerpt)\"; it must be a duration such as \"30s\", or \"off\"",
+                "probe is \"\(text.excerpt)\"; it must be a duration \(expected), or \"off\"",
                 at: path.appending("probe")
             )
             return Connector.defaultProbeInterval

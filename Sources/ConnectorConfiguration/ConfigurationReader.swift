@@ -193,6 +193,8 @@ struct ConfigurationReader {
         let breakerAbove = breaker
         if kind != .same { breaker = breaker(in: object, at: path, below: breakerAbove) }
         defer { breaker = breakerAbove }
+        let uses: (with: [String: String], unbound: Set<String>) =
+            kind == .leaf ? bindings(in: object, at: path) : ([:], [])
         return Connector(
             Connector.Members(
                 name: name,
@@ -201,7 +203,8 @@ struct ConfigurationReader {
                 isEnabled: isEnabled,
                 was: was(in: object, at: path),
                 after: json.strings("after", in: object, at: path),
-                with: kind == .leaf ? bindings(in: object, at: path) : [:],
+                with: uses.with,
+                unbound: uses.unbound,
                 timeout: duration("timeout", in: object, at: path),
                 trial: duration("trial", in: object, at: path),
                 retry: retry(in: object, at: path),

@@ -207,7 +207,7 @@ struct ConfigurationResolver {
         _ manifest: Manifest,
         _ secrets: [String: Secret]
     ) -> Bool {
-        simulation == nil && secrets.isEmpty && manifest.uses.isEmpty && connector.with.isEmpty
+        simulation == nil && secrets.isEmpty && manifest.uses.isEmpty && !connector.hasBindings
             && JSONValue.object(leaf.config).isLiteral
     }
 

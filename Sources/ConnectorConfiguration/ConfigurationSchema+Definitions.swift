@@ -83,9 +83,9 @@ extension ConfigurationSchema {
                 "Siblings by name, or connectors by path, that must finish opening or fail before this one starts to open.",
         ],
         "with": [
-            "type": "object", "patternProperties": annotations, "additionalProperties": ["type": "string"],
+            "type": "object", "patternProperties": annotations, "additionalProperties": ["anyOf": nameOrNull],
             "description":
-                "The connectors that the plugin uses: siblings by name, or connectors by path, by the names in its manifest's uses.",
+                "The connectors that the plugin uses: siblings by name, or connectors by path, by the names in its manifest's uses; null leaves an optional use unbound.",
         ],
         "timeout": described(
             reference("duration"),

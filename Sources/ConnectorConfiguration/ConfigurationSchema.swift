@@ -172,13 +172,16 @@ package struct ConfigurationSchema: Sendable {
         }
     }
 
+    /// A connector's name or path, or null where a use stays unbound.
+    static let nameOrNull: JSONValue = [["type": "string"], ["const": .null]]
+
     /// The names by which a plugin's uses are bound.
     private static func bindings(of manifest: Manifest) -> JSONValue {
         let names = manifest.uses.map { use in
-            (
-                use.name,
-                ["type": "string", "description": .string("A connector that offers \(use.capability).")] as JSONValue
-            )
+            let description = "A connector that offers \(use.capability)\(use.isOptional ? "; null for none" : "")."
+            var schema: JSONObject = use.isOptional ? ["anyOf": nameOrNull] : ["type": "string"]
+            schema["description"] = .string(description)
+            return (use.name, JSONValue.object(schema))
         }
         return [
             "type": "object", "properties": .object(JSONObject(names)), "patternProperties": annotations,

@@ -28,6 +28,13 @@ public struct Connector: Sendable {
     public var after: [String] { members.value.after }
     /// The paths of the connectors, by the names in the manifest's `uses`, that the plugin calls; the host binds other names.
     public var with: [String: String] { members.value.with }
+    /// The optional uses that the host binds to nothing, by their names in the manifest: null in `with`.
+    public var unbound: Set<String> {
+        get { members.value.unbound }
+        set { members.value.unbound = newValue }
+    }
+    /// Whether anything is said of what the plugin uses.
+    var hasBindings: Bool { !with.isEmpty || !unbound.isEmpty }
     /// The timeout of one attempt to open; nil for the host's default.
     public var timeout: Duration? { members.value.timeout }
     /// How long a successor is on trial before its predecessor ends; nil for no trial.
@@ -69,6 +76,7 @@ public struct Connector: Sendable {
         var was: String?
         var after: [String]
         var with: [String: String] = [:]
+        var unbound: Set<String> = []
         var timeout: Duration?
         var trial: Duration?
         var retry: RetryPolicy?

@@ -37,6 +37,9 @@ package struct DependencyGraph {
     /// The number of edges followed and compared so far.
     package private(set) var steps = 0
 
+    /// The number of each connector, by path.
+    private let numbers: [String: Int]
+
     /// The edges from each node. Connector n has two nodes: 2n is when it starts to open, 2n + 1 when it is open.
     private var edges: [[(node: Int, wait: Wait?)]]
 
@@ -47,6 +50,7 @@ package struct DependencyGraph {
         for (number, connector) in all.enumerated() where numbers[connector.path] == nil {
             numbers[connector.path] = number
         }
+        self.numbers = numbers
         edges = Array(repeating: [], count: 2 * all.count)
         for (number, connector) in all.enumerated() {
             edges[2 * number + 1].append((2 * number, nil))
@@ -69,6 +73,24 @@ package struct DependencyGraph {
                 }
             }
         }
+    }
+
+    /// The number of steps after which ``waits(_:for:)`` no longer searches.
+    private static let searchLimit = 200_000
+
+    /// Whether a connector has opened only after another has begun to, so that the other cannot wait for it.
+    ///
+    /// - Returns: False, too, in a file that is too large to be searched again and again.
+    mutating func waits(_ path: String, for other: String) -> Bool {
+        guard let first = numbers[path], let last = numbers[other] else { return false }
+        var seen: Set = [2 * first + 1]
+        var rest = [2 * first + 1]
+        while steps < Self.searchLimit, let node = rest.popLast() {
+            if node == 2 * last { return true }
+            steps += edges[node].count
+            rest += edges[node].map { $0.node }.filter { seen.insert($0).inserted }
+        }
+        return false
     }
 
     /// The maximum number of cycles to report.

@@ -186,7 +186,7 @@ extension Configuration {
             }
         }
         if leaves.values.contains(where: { (try? $0.get())?.manifest.uses.isEmpty == false })
-            || enabledLeaves.contains(where: { !$0.connector.with.isEmpty })
+            || enabledLeaves.contains(where: \.connector.hasBindings)
         {
             var binder = UseBinder(self, leaves)
             binder.bind(&leaves)
@@ -228,7 +228,7 @@ extension ResolvedConfiguration {
         guard case .success(let plan)? = leaves[connector.path], let source = plan.members.value.source,
             case .leaf(let earlier) = source.kind, earlier.plugin == leaf.plugin, earlier.config == leaf.config,
             source.allowedHosts == connector.allowedHosts, source.simulator == connector.simulator,
-            source.isolation.standby == connector.isolation.standby, connector.with.isEmpty,
+            source.isolation.standby == connector.isolation.standby, !connector.hasBindings,
             configuration.base(ofText: source.location.text).path == other.base(ofText: connector.location.text).path,
             case .success(let manifest) = manifest, plan.members.value.manifest == manifest
         else { return nil }

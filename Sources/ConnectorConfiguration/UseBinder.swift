@@ -6,8 +6,8 @@ import ConnectorManifest
 
 /// Binds the gates that plugins use to connectors: those that `with` names, or the only one that offers the capability.
 ///
-/// A leaf whose uses cannot be bound fails; the others are unaffected. An optional use that nothing offers, or that is bound to a
-/// disabled connector, stays unbound.
+/// A leaf whose uses cannot be bound fails; the others are unaffected. An optional use that nothing offers, that is bound to a
+/// disabled connector, or for which `with` has null, stays unbound.
 struct UseBinder {
     private let configuration: Configuration
     /// Finds positions.
@@ -24,6 +24,8 @@ struct UseBinder {
     private var unknown: [String] = []
     /// What composites offer, computed on demand.
     private var offersOfComposites: [String: Offer] = [:]
+    /// What waits for what by `after` and `with`, made on demand.
+    private var graph: DependencyGraph?
 
     /// What the enabled leaves at and below a connector offer.
     private struct Offer {
@@ -61,7 +63,7 @@ struct UseBinder {
     mutating func bind(_ plans: inout [String: Result<LeafPlan, ConnectorError>]) {
         for leaf in leaves {
             guard var plan = try? plans[leaf.path]?.get() else { continue }
-            guard !plan.manifest.uses.isEmpty || !leaf.with.isEmpty else { continue }
+            guard !plan.manifest.uses.isEmpty || leaf.hasBindings else { continue }
             do throws(ConnectorError) {
                 plan.members.value.uses = try uses(of: leaf, plan.manifest)
                 plans[leaf.path] = .success(plan)
@@ -76,7 +78,7 @@ struct UseBinder {
 
     private mutating func uses(of leaf: Connector, _ manifest: Manifest) throws(ConnectorError) -> [BoundUse] {
         let names = manifest.uses.map(\.name)
-        if let stranger = leaf.with.keys.filter({ !names.contains($0) }).min() {
+        if let stranger = leaf.unbound.union(leaf.with.keys).filter({ !names.contains($0) }).min() {
             throw fault(
                 .unknownKey,
                 "the plugin \(manifest.id) uses no gate \"\(stranger.excerpt)\"",
@@ -92,6 +94,8 @@ struct UseBinder {
                 if use.isOptional, !offer(of: target).isEnabled { continue }
                 try check(target, offers: use, of: leaf)
                 uses.append(BoundUse(use, to: target))
+            } else if leaf.unbound.contains(use.name) {
+                guard use.isOptional else { throw needed(use, of: leaf, manifest) }
             } else if !use.isOptional || !candidates(for: use, of: leaf).isEmpty {
                 uses.append(BoundUse(use, to: try candidate(for: use, of: leaf, manifest), isAutomatic: true))
             }
@@ -124,28 +128,46 @@ struct UseBinder {
         )
     }
 
-    /// The only leaf that offers the capability of a use.
+    /// The error for a use that `with` leaves unbound although the plugin needs it.
+    private mutating func needed(_ use: GateUse, of leaf: Connector, _ manifest: Manifest) -> ConnectorError {
+        fault(
+            .invalidValue,
+            "\"\(use.name)\" is null, but the plugin \(manifest.id) needs \(use.capability)",
+            fix: "name a connector that offers it: \(list(candidates(for: use, of: leaf)))",
+            of: leaf,
+            at: leaf.location.appending("with").appending(use.name)
+        )
+    }
+
+    /// The only leaf that offers the capability of a use, and that does not wait for the leaf that uses it.
     private mutating func candidate(
         for use: GateUse,
         of leaf: Connector,
         _ manifest: Manifest
     ) throws(ConnectorError) -> String {
+        let offering = offering(use.capability, besides: leaf)
         let candidates = candidates(for: use, of: leaf)
-        if candidates.count == 1, let only = candidates.first { return only }
+        // If the only one is part of a cycle, the error shows the cycle.
+        if let only = candidates.first ?? offering.first, candidates.count == 1 || offering.count == 1 { return only }
         let unknown = unknown.filter { $0 != leaf.path }
-        let (message, fix) =
-            candidates.isEmpty
-            ? (
+        let message: String
+        let fix: String
+        if offering.isEmpty {
+            message =
                 "no other connector offers it"
-                    + (unknown.isEmpty ? "" : ", as far as known: the plugin of \(list(unknown)) cannot be used"),
-                "add a connector whose plugin offers \(use.capability)"
-            )
-            : (
-                "\(candidates.count) connectors offer it: \(list(candidates))",
-                "write \"with\": {\"\(use.name)\": \"\(candidates[0])\"}"
-            )
+                + (unknown.isEmpty ? "" : ", as far as known: the plugin of \(list(unknown)) cannot be used")
+            fix = "add a connector whose plugin offers \(use.capability)"
+        } else if let first = candidates.first {
+            message = "\(candidates.count) connectors offer it: \(list(candidates))"
+            fix =
+                "write \"with\": {\"\(use.name)\": \"\(first)\"}"
+                + (use.isOptional ? ", or null instead of the name to leave it unbound" : "")
+        } else {
+            message = "the \(offering.count) connectors that offer it wait for this one: \(list(offering))"
+            fix = "add a connector whose plugin offers \(use.capability), and does not wait for this one"
+        }
         throw fault(
-            candidates.isEmpty ? .missingValue : .invalidValue,
+            offering.isEmpty ? .missingValue : .invalidValue,
             "the plugin \(manifest.id) uses \(use.capability) as \"\(use.name)\", but \(message)",
             fix: fix,
             of: leaf,
@@ -153,8 +175,17 @@ struct UseBinder {
         )
     }
 
-    private func candidates(for use: GateUse, of leaf: Connector) -> [String] {
-        (providers[use.capability] ?? []).filter { $0 != leaf.path }
+    private func offering(_ capability: CapabilityID, besides leaf: Connector) -> [String] {
+        (providers[capability] ?? []).filter { $0 != leaf.path }
+    }
+
+    /// The leaves that offer the capability of a use, and that do not wait for the leaf that uses it.
+    private mutating func candidates(for use: GateUse, of leaf: Connector) -> [String] {
+        let offering = offering(use.capability, besides: leaf)
+        guard !offering.isEmpty else { return [] }
+        var graph = self.graph.take() ?? DependencyGraph(configuration.connectors)
+        defer { self.graph = graph }
+        return offering.filter { !graph.waits($0, for: leaf.path) }
     }
 
     private mutating func offer(of path: String) -> Offer {

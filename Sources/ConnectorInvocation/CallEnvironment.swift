@@ -20,6 +20,8 @@ package struct CallEnvironment: Sendable {
     package let cancelThreads: WorkerThreads
     /// The clock for deadlines.
     package let clock: any HostClock
+    /// How long after its deadline this process gives a call up, in nanoseconds: a runner's host does so at the deadline, and says why.
+    package let grace: UInt64
 
     /// Creates an environment.
     package init(
@@ -27,13 +29,15 @@ package struct CallEnvironment: Sendable {
         workers: WorkerThreads,
         gateThreads: WorkerThreads,
         cancelThreads: WorkerThreads,
-        clock: any HostClock
+        clock: any HostClock,
+        grace: UInt64 = 0
     ) {
         self.operations = operations
         self.workers = workers
         self.gateThreads = gateThreads
         self.cancelThreads = cancelThreads
         self.clock = clock
+        self.grace = grace
     }
 }
 

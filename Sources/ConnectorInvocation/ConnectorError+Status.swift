@@ -3,6 +3,7 @@
 
 package import CConnector
 package import ConnectorBase
+internal import ConnectorPlatform
 
 extension ConnectorError.Code {
     /// The code of a status; `failed` for an unknown status.
@@ -37,6 +38,8 @@ extension ConnectorError {
         self.init(
             Code(status: status),
             message.isEmpty ? "\(what) failed without an error message (status \(status))" : message,
+            // The usual remedy of the code is about the vendor.
+            fix: domain == "errno" ? SystemError(detail).diskRemedy : nil,
             cause: domain.isEmpty && detail == 0 ? nil : "\(domain)\(detail == 0 ? "" : " \(detail)")",
             isRetryable: (error?.retryable ?? 0) != 0,
             retryAfter: error.flatMap {

@@ -20,13 +20,13 @@ final class LoadedFiles: Sendable {
     }
 
     /// Everything that decides whether a file may be loaded, and what is loaded then.
-    private struct Request: Sendable, Equatable {
-        let path: String
+    struct Request: Sendable, Equatable {
+        private let path: String
         /// The image, its sidecar, and the signatures of both; nil for each that does not exist.
-        let files: [FileIdentity?]
-        let manifest: Manifest
-        let embeddedText: [UInt8]?
-        let admission: PluginAdmission
+        private let files: [FileIdentity?]
+        private let manifest: Manifest
+        private let embeddedText: [UInt8]?
+        private let admission: PluginAdmission
 
         init(_ candidate: PluginCandidate, _ admission: PluginAdmission) {
             path = candidate.path

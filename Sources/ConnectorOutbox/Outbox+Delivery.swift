@@ -121,9 +121,11 @@ extension Outbox {
                 // What fails is tried again with the next poll.
                 state.withLock { $0.version = version }
             } catch {}
-            // A process with an older tree may have stored them. Hosts that share a queue each deliver what their own tree has.
-            if !engine.isShared { await settleLateEvents(of: state.withLock(\.late)) }
         }
+        // A process with an older tree may have stored them. Hosts that share a queue each deliver what their own tree has.
+        await settleLateEvents(
+            of: state.withLock { state in state.late.filter { !engine.isShared || state.unsettled.contains($0) } }
+        )
         if state.withLock({ $0.isDraining && $0.lock == nil }) { await deliver() }
     }
 

@@ -19,6 +19,7 @@ extension Outbox {
             state.targets = Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }
             for path in state.targets.keys { state.renames[path] = nil }
             state.removed.subtract(state.targets.keys)
+            state.unsettled.subtract(state.targets.keys)
             state.held = []
             let done = OneShot<Void>()
             defer { state.retargeting = done }
@@ -72,7 +73,10 @@ extension Outbox {
             guard isGone else { continue }
             do throws(ConnectorError) {
                 if let other { try await carry(path, to: other, engine) } else { try await bury(path, engine) }
+                state.withLock { _ = $0.unsettled.remove(path) }
             } catch {
+                // Tried again with the next poll.
+                state.withLock { _ = $0.unsettled.insert(path) }
                 if !isClosing { setFault(error) }
             }
         }
@@ -94,7 +98,8 @@ extension Outbox {
         try await takeUp(engine)
     }
 
-    /// Turns everything that waits at a path into dead letters, except what servers hold back for a later retry.
+    /// Turns everything that waits at a path into dead letters, except what another host of a shared queue has taken, or is to
+    /// retry later.
     private func bury(_ path: String, _ engine: any OutboxEngine) async throws(ConnectorError) {
         let failure = DeliveryFailure(.unknownConnector, "the connector is no longer in the configuration")
         // Those that wait for a retry are due at the end of time.

@@ -87,6 +87,8 @@ package final class Outbox: Sendable {
         var removed: Set<String> = []
         /// The moved connectors whose events wait for the next targets: until then, another connector has their new path.
         var held: Set<String> = []
+        /// The connectors that were moved or removed, and whose events could not be settled.
+        var unsettled: Set<String> = []
         /// Sent when the last change of the targets has taken effect.
         var retargeting: OneShot<Void>?
         /// The engine, or the attempt to open it.

@@ -7,12 +7,15 @@ internal import Synchronization
 /// The proof that an event is safe, and the way to learn what becomes of it.
 ///
 /// The event is in the outbox of each of the ``connectors``, on stable storage, and is delivered from there at least once,
-/// also by a later process. Connectors with direct delivery have already been called: ``outcomes`` tells how that went.
+/// also by a later process. Connectors with direct delivery have already been called: ``outcomes`` tells how that went. Those
+/// in ``dropped`` do not get it.
 public struct Receipt: Sendable {
     /// The event's id: the vendors' key to recognise a repetition.
     public let id: String
-    /// The connectors that get the event from the outbox; none if all of them are direct.
+    /// The connectors that get the event from the outbox; none if all of them are direct, or have dropped it.
     public let connectors: [String]
+    /// The connectors whose outbox was full and, with `dropNewest`, did not store the event.
+    public let dropped: [String]
     /// The outcomes at the connectors that get the event directly.
     public let outcomes: [CallOutcome]
     private let outbox: Outbox?
@@ -20,7 +23,7 @@ public struct Receipt: Sendable {
     /// How the event reaches each vendor, by the connector's path.
     ///
     /// A `direct` delivery has already been tried, with the result in ``outcomes``. A `queued` one is safe: ``changes``
-    /// and ``delivered(within:)`` tell what becomes of it. A connector whose full outbox dropped the event has neither.
+    /// and ``delivered(within:)`` tell what becomes of it. A connector whose full outbox ``dropped`` the event has neither.
     public var deliveryModes: [String: DeliveryMode] {
         let queued = connectors.map { ($0, DeliveryMode.queued) }
         return Dictionary(outcomes.map { ($0.connector, DeliveryMode.direct) } + queued) { $1 }
@@ -28,12 +31,30 @@ public struct Receipt: Sendable {
 
     /// Creates the receipt of an event.
     ///
-    /// - Parameter outbox: Knows what becomes of the event; nil if all of its connectors are direct.
-    package init(id: String, connectors: [String], outcomes: [CallOutcome], outbox: Outbox?) {
+    /// - Parameters:
+    ///   - dropped: The connectors whose full outbox did not store the event.
+    ///   - outbox: Knows what becomes of the event; nil if all of its connectors are direct.
+    package init(
+        id: String,
+        connectors: [String],
+        dropped: [String] = [],
+        outcomes: [CallOutcome],
+        outbox: Outbox?
+    ) {
         self.id = id
         self.connectors = connectors
+        self.dropped = dropped
         self.outcomes = outcomes
         self.outbox = outbox
+    }
+
+    /// Says that the event is lost, because every outbox that was to have it was full and no connector took it directly; nil if
+    /// a connector has it, or gets it.
+    package var loss: ConnectorError? {
+        guard connectors.isEmpty, let first = dropped.first, !outcomes.contains(where: \.isSuccess) else { return nil }
+        var error = DeliveryChange.turnedAway(at: first)
+        if dropped.count > 1 { error.message += "; so did that of \(dropped.dropFirst().joined(separator: ", "))" }
+        return error
     }
 
     /// What becomes of the event: first how it stands at each connector, then every change, until all are final.
@@ -51,6 +72,10 @@ public struct Receipt: Sendable {
     private func follow(onFailure: @escaping @Sendable (ConnectorError) -> Void) -> AsyncStream<DeliveryChange> {
         let outbox = outbox
         return AsyncStream { continuation in
+            for connector in dropped {
+                let error = DeliveryChange.turnedAway(at: connector)
+                continuation.yield(DeliveryChange(connector, .dropped, error: error))
+            }
             guard let outbox, !connectors.isEmpty else { return continuation.finish() }
             outbox.follow(id, at: connectors, continuation, onFailure: onFailure)
         }
@@ -63,6 +88,7 @@ public struct Receipt: Sendable {
     ///   with the outcome at each connector, if it is a dead letter or was dropped somewhere; `cancelled` if the caller's
     ///   task was cancelled; `not-open` if the host closes first; the error of an outbox that cannot be read, such as `storage`.
     public func delivered(within limit: Duration? = nil) async throws(ConnectorError) {
+        let connectors = connectors + dropped
         guard let outbox, !connectors.isEmpty else { return }
         let result = await outbox.limited(to: limit) {
             let failure = Mutex<ConnectorError?>(nil)
@@ -91,12 +117,16 @@ public struct Receipt: Sendable {
             )
         }
         guard failures.contains(where: { !$0.isSuccess }) else { return }
+        // Only an outbox that has stored the event can explain it.
+        let isStored = failures.contains { !$0.isSuccess && !dropped.contains($0.connector) }
         let isClosed = connectors.contains { !(last[$0]?.state.isFinal ?? false) }
         if isClosed, let failure { throw failure }
         var error = ConnectorError(
             isClosed ? .notOpen : .partial,
             "the event \(id) was not delivered to \(failures.filter { !$0.isSuccess }.map(\.connector).joined(separator: ", "))",
-            fix: "see why: connector-host outbox explain \(id)",
+            fix: isStored
+                ? "see why: connector-host outbox explain \(id)"
+                : dropped.first.flatMap { DeliveryChange.turnedAway(at: $0).fix },
             cause: failures.compactMap(\.error?.description).joined(separator: "; "),
             isRetryable: isClosed
         )

@@ -25,8 +25,8 @@ struct StatisticsTracker {
     private var revision: UInt64 = 0
     /// How many readings are under way.
     private var readings = 0
-    /// What was changed since the first of them began.
-    private var recent: [(revision: UInt64, target: String, change: Change)] = []
+    /// What was changed since the first of them began, unless the last reading includes it.
+    private(set) var recent: [(revision: UInt64, target: String, change: Change)] = []
 
     /// What one step did to the outbox of a connector.
     enum Change {
@@ -79,7 +79,10 @@ struct StatisticsTracker {
             (statistics, revision) = (reading.statistics, reading.revision)
             fresh = reading.statistics.compactMapValues(\.oldest)
             retried = fresh.mapValues { [$0] }
-            for (revision, target, change) in recent where revision > self.revision { apply(change, to: target) }
+            // No reading that is under way takes effect unless it is later than this one.
+            let last = reading.revision
+            recent.removeAll { $0.revision <= last }
+            for (_, target, change) in recent { apply(change, to: target) }
         }
         if readings == 0 { recent = [] }
     }
@@ -92,6 +95,8 @@ struct StatisticsTracker {
             queue.bytes = queue.bytes.saturatingAdding(bytes)
             queue.oldest = queue.oldest ?? oldest
             fresh[target] = fresh[target] ?? oldest
+            // The delivery of these events was noted before.
+            if queue.queued <= 0 { (queue.oldest, fresh[target]) = (nil, nil) }
         case .settled(let delivered, let dead, let dropped, let bytes, let oldest, let tried, let stay, let time):
             queue.queued = queue.queued.saturatingAdding(-delivered - dead - dropped)
             queue.bytes = queue.bytes.saturatingAdding(-bytes)

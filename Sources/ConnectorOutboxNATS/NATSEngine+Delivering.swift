@@ -22,6 +22,10 @@ extension NATSEngine {
         // Headers count towards the size.
         let bytes = max(65_536, limits.bytes + 512 * limits.count)
         var room = preparation.room
+        if !preparation.recalled.isEmpty {
+            let more = try await recall(preparation.recalled, target)
+            state.withLock { $0.leases[target]?.add(more) }
+        }
         if preparation.due > 0 {
             // No more than are due, so that new events do not wait with them.
             let more = try await pull(min(preparation.due, limits.count), bytes, target, wait: preparation.wait)
@@ -51,24 +55,58 @@ extension NATSEngine {
         let events = try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
             .compactMap { message -> NATSLeases.LeasedEvent? in
                 guard let lease = NATSLease(message.reply) else { return nil }
-                let event = NATSEvent.event(message, at: lease.sequence)
-                let entry = OutboxBatch.Entry(
-                    position: lease.sequence,
-                    attempts: lease.deliveries - 1,
-                    event: event,
-                    renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil
-                )
-                return NATSLeases.LeasedEvent(entry: entry, reply: message.reply, until: until)
+                return leased(message, lease, attempts: lease.deliveries - 1, message.reply, until: until)
             }
         state.withLock { $0.sizes[target, default: MeanSize()].add(events.map(\.entry.event)) }
         return events
+    }
+
+    /// Leases retries that the server holds back: to renew a lease that was given up for a delay ends the delay.
+    ///
+    /// - Parameter replies: The reply subjects of the leases.
+    private func recall(
+        _ replies: [String],
+        _ target: String
+    ) async throws(ConnectorError) -> [NATSLeases.LeasedEvent] {
+        let (duration, slot) = state.withLock { ($0.leases[target]?.lease ?? 0, $0.slots[target] ?? 0) }
+        let until = jetStream.clock.now().saturatingAdding(duration)
+        // If an event cannot be read below, its new lease expires, and it comes again.
+        for reply in replies { try jetStream.connection.send(Self.inProgress, to: reply) }
+        var events: [NATSLeases.LeasedEvent] = []
+        for reply in replies {
+            guard let lease = NATSLease(reply) else { continue }
+            let filter = layout.filter(slot)
+            let message = try await jetStream.message(layout.stream, from: lease.sequence, filter: filter)
+            // An operator may have dropped it.
+            guard let message, message.sequence == lease.sequence else { continue }
+            events.append(leased(message, lease, attempts: lease.deliveries, reply, until: until))
+        }
+        return events
+    }
+
+    /// An event that this host has leased.
+    private func leased(
+        _ message: NATSMessage,
+        _ lease: NATSLease,
+        attempts: Int,
+        _ reply: String,
+        until: UInt64
+    ) -> NATSLeases.LeasedEvent {
+        let event = NATSEvent.event(message, at: lease.sequence)
+        let entry = OutboxBatch.Entry(
+            position: lease.sequence,
+            attempts: attempts,
+            event: event,
+            renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil
+        )
+        return NATSLeases.LeasedEvent(entry: entry, reply: reply, until: until)
     }
 
     /// When to fetch again: when a retry is due, or when another host may have released events. Nil if nothing is pending.
     private func nextDue(_ target: String, _ now: Timestamp) async throws(ConnectorError) -> Timestamp? {
         let (next, count) = state.withLock { state in
             guard let leases = state.leases[target], leases.batchTakenAt != nil else { return (nil as Timestamp?, 0) }
-            return (leases.nextRetry(now: jetStream.clock.now(), time: now), leases.retryCount)
+            return (leases.nextRetry, leases.retryCount)
         }
         let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
         let unsettled = info.count("num_pending").saturatingAdding(info.count("num_ack_pending"))
@@ -91,7 +129,7 @@ extension NATSEngine {
         let time = now()
         let leased = state.withLock { $0.leases[target]?.leased(batch.entries.map(\.position)) } ?? [:]
         var answers: [JetStream.Message] = []
-        var due: [Timestamp] = []
+        var due: [(time: Timestamp, reply: String)] = []
         for (entry, outcome) in zip(batch.entries, outcomes) {
             guard let lease = leased[entry.position] else { continue }
             switch outcome {
@@ -101,7 +139,7 @@ extension NATSEngine {
             case .delivered: answers.append(JetStream.Message(subject: lease.reply, data: Self.acknowledged))
             case .retry(let at):
                 guard lease.until > jetStream.clock.now() else { continue }
-                due.append(at)
+                due.append((at, lease.reply))
                 // The server rejects a delay of zero.
                 let data = Self.refused(max(1, at.nanoseconds(after: time)))
                 answers.append(JetStream.Message(subject: lease.reply, data: data))

@@ -154,7 +154,7 @@ package final class NATSEngine: OutboxEngine {
                 throw ConnectorError(
                     .missing,
                     "the outbox is not prepared: the stream \(layout.stream) has no consumer for \(target)",
-                    fix: "run: connector-host outbox migrate"
+                    fix: "run: connector-host outbox migrate, with the --config of this host if it has one"
                 )
             }
             return slot

@@ -22,6 +22,8 @@ struct NATSLeases: Sendable {
 
     /// An event that was released for a retry.
     private struct Retry: Sendable {
+        /// The subject of its acknowledgement.
+        var reply: String
         /// When it is due, in wall-clock time.
         var due: Timestamp
         /// When the server redelivers it, in monotonic time.
@@ -51,17 +53,8 @@ struct NATSLeases: Sendable {
     /// The number of scheduled retries.
     var retryCount: Int { retries.count }
 
-    /// When the next retry is available; nil if there is none.
-    ///
-    /// - Parameters:
-    ///   - now: The monotonic time.
-    ///   - time: The time of day. It may have passed the due time of a retry that the server still holds back.
-    func nextRetry(now: UInt64, time: Timestamp) -> Timestamp? {
-        retries.map { retry in
-            retry.due > time ? retry.due : retry.redelivery(now: now, time: time)
-        }
-        .min()
-    }
+    /// When the next retry is due; nil if there is none.
+    var nextRetry: Timestamp? { retries.map(\.due).min() }
 
     // MARK: Taking batches
 
@@ -75,6 +68,8 @@ struct NATSLeases: Sendable {
         var due: Int
         /// How long to wait for them, in nanoseconds.
         var wait: UInt64
+        /// The reply subjects of the due retries that the server would hold back for longer.
+        var recalled: [String]
     }
 
     /// Removes expired leases, and renews those that expire soon.
@@ -82,21 +77,37 @@ struct NATSLeases: Sendable {
         batchTakenAt = now
         held.removeAll { $0.until < now.saturatingAdding(lease / 10) }
         let renewed = renew(now, before: lease / 2)
-        // The time of day may have been set forward: a retry that the server holds back for long must not hold up the
-        // others.
+        // The server holds some back for longer if the time of day was set forward, or if everything is due because the
+        // connector is gone.
         let end = now.saturatingAdding(Self.longestWait)
-        let due = retries.filter { $0.due <= time && $0.ready <= end }
-        retries.removeAll { $0.due <= time && $0.ready <= end }
+        let room = max(0, count - held.count)
+        var (left, due, recalled): ([Retry], [Retry], [String]) = ([], [], [])
+        for retry in retries {
+            if retry.due > time {
+                left.append(retry)
+            } else if retry.ready <= end {
+                due.append(retry)
+            } else if recalled.count < min(room, Self.recallLimit) {
+                recalled.append(retry.reply)
+            } else {
+                left.append(retry)
+            }
+        }
+        retries = left
         return Preparation(
             renewed: renewed,
-            room: max(0, count - held.count),
+            room: room - recalled.count,
             due: due.count,
-            wait: (due.map { $0.ready - min($0.ready, now) }.max() ?? 0).saturatingAdding(Self.slack)
+            wait: (due.map { $0.ready - min($0.ready, now) }.max() ?? 0).saturatingAdding(Self.slack),
+            recalled: recalled
         )
     }
 
     /// The longest wait for retries that are due, in nanoseconds.
     private static let longestWait: UInt64 = 5_000_000_000
+
+    /// The most retries that are taken back at a time, since each is read on its own and their sizes are unknown.
+    private static let recallLimit = 16
 
     /// How much later than requested a server may redeliver an event, in nanoseconds.
     private static let slack: UInt64 = 500_000_000
@@ -172,9 +183,18 @@ struct NATSLeases: Sendable {
     }
 
     /// Removes settled events, and schedules their retries.
-    mutating func settle(_ positions: Set<Int64>, retries due: [Timestamp], time: Timestamp, now: UInt64) {
+    ///
+    /// - Parameter due: When each retry is due, and the subject of its acknowledgement.
+    mutating func settle(
+        _ positions: Set<Int64>,
+        retries due: [(time: Timestamp, reply: String)],
+        time: Timestamp,
+        now: UInt64
+    ) {
         held.removeAll { positions.contains($0.entry.position) }
-        retries += due.map { Retry(due: $0, ready: now.saturatingAdding($0.nanoseconds(after: time))) }
+        retries += due.map {
+            Retry(reply: $0.reply, due: $0.time, ready: now.saturatingAdding($0.time.nanoseconds(after: time)))
+        }
     }
 
     /// Notes that the dead letters of events are stored.

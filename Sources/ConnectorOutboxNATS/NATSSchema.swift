@@ -187,7 +187,7 @@ struct NATSSchema: Sendable {
         jetStream.connection.error(
             .missing,
             "the outbox is not prepared: \(message)",
-            fix: "run: connector-host outbox migrate"
+            fix: "run: connector-host outbox migrate, with the --config of this host if it has one"
         )
     }
 

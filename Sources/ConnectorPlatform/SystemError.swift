@@ -24,6 +24,16 @@ package struct SystemError: Error, Sendable, CustomStringConvertible {
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// What to do about a disk that is full or cannot be written; nil if the error is another one.
+    package var diskRemedy: String? {
+        switch number {
+        case ENOSPC: "free space on the disk"
+        case EDQUOT: "free space, or let this user have more of the disk"
+        case EROFS: "make the file system writable, or use another directory"
+        default: nil
+        }
+    }
+
     /// The text, followed by the number.
     package var description: String { "\(text) (errno \(number))" }
 }

@@ -11,7 +11,7 @@ extension Project {
     /// - Throws: `invalid` for an empty path; `conflict` if anything exists at the path; `failed` if a file cannot be written.
     package func create(at path: String, version: String) throws(ConnectorError) -> [String] {
         let folder = try ProjectFolder(path: path)
-        guard !folder.has() else {
+        guard try folder.make() else {
             throw ConnectorError(
                 .conflict,
                 "there is something at \(path.excerpt) already",
@@ -20,9 +20,15 @@ extension Project {
         }
         let files = files(version: version)
         let record = ProjectRecord(self, version: version, files).file
-        for file in files { try folder.write(file) }
-        // Write it last: its presence means that the project is complete.
-        try folder.write(record)
+        do throws(ConnectorError) {
+            for file in files { try folder.write(file) }
+            // Write it last: its presence means that the project is complete.
+            try folder.write(record)
+        } catch {
+            // A part of a project would be in the way of the next attempt.
+            folder.removeAll()
+            throw error
+        }
         return (files.map(\.path) + [record.path]).sorted()
     }
 }

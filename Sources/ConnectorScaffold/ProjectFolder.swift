@@ -28,10 +28,26 @@ struct ProjectFolder {
         self.path = path
     }
 
-    /// Whether anything exists at a path below the folder or, without a path, at the folder itself.
-    func has(_ file: String? = nil) -> Bool {
+    /// Whether anything exists at a path below the folder.
+    func has(_ file: String) -> Bool {
         var status = stat()
         return unsafe lstat(full(file), &status) == 0
+    }
+
+    /// Creates the folder, and its missing parents.
+    ///
+    /// - Returns: False if there is anything at its path already.
+    func make() throws(ConnectorError) -> Bool {
+        if unsafe mkdir(path, 0o755) == 0 { return true }
+        let reason = SystemError()
+        guard reason.number != EEXIST else { return false }
+        do throws(SystemError) {
+            guard reason.number == ENOENT else { throw reason }
+            try Directory.make(path, mode: 0o755)
+            return true
+        } catch {
+            throw unchangeable("\(path) cannot be written", error)
+        }
     }
 
     /// The content of a file; nil if there is none.
@@ -78,10 +94,14 @@ struct ProjectFolder {
         throw unchangeable("\(path) cannot be removed", SystemError())
     }
 
-    private func full(_ file: String?) -> String { file.map { "\(path)/\($0)" } ?? path }
+    /// Removes the folder with everything in it.
+    func removeAll() { TemporaryDirectory.remove(path) }
+
+    private func full(_ file: String) -> String { "\(path)/\(file)" }
 
     private func unchangeable(_ message: String, _ cause: SystemError) -> ConnectorError {
-        ConnectorError(.failed, message, fix: "check the permissions of its folder", cause: cause.description)
+        let fix = cause.diskRemedy ?? "check the permissions of its folder"
+        return ConnectorError(.failed, message, fix: fix, cause: cause.description)
     }
 
     private func unreadable(_ path: String, _ cause: String) -> ConnectorError {

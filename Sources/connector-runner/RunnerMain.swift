@@ -23,7 +23,9 @@ enum RunnerMain {
         guard arguments.count >= 2, let parent = Int32(arguments[1]),
             let settings = SandboxSettings(arguments: arguments.dropFirst(2))
         else {
-            complain("connector-runner is started by connector-host, for connectors with \"isolation\": \"process\"")
+            RunnerFailure.report(
+                "connector-runner is started by connector-host, for connectors with \"isolation\": \"process\""
+            )
             // EX_USAGE of sysexits.h(3).
             exit(64)
         }
@@ -61,7 +63,7 @@ enum RunnerMain {
         _ sandbox: RunnerSandbox
     ) -> SharedPage? {
         guard var frame = try? messages.next(), frame.kind == .hello, let descriptor = frame.descriptor.take() else {
-            complain("the first message is not one of a host")
+            RunnerFailure.report("the first message is not one of a host")
             return nil
         }
         var message = MessageReader(frame.payload)
@@ -77,11 +79,11 @@ enum RunnerMain {
             }
             wantsRings = try message.bool()
         } catch {
-            complain(error.message)
+            RunnerFailure.report(error.message)
             return nil
         }
         guard let page = SharedPage(descriptor) else {
-            complain("the memory that the host shares is not sealed")
+            RunnerFailure.report("the memory that the host shares is not sealed")
             return nil
         }
         page.take()
@@ -99,26 +101,26 @@ enum RunnerMain {
         return page
     }
 
-    /// Takes messages until the socket ends. Nothing here blocks or runs plugin code.
+    /// Takes messages until the socket ends. Nothing here blocks or runs plugin code. The host sends no malformed message, so one that is
+    /// malformed has been written over.
     private static func take(
         _ messages: inout RunnerMessages,
         _ page: SharedPage,
         _ socket: RunnerSocket,
         _ instances: InstanceTable
     ) {
-        while let frame = try? messages.next() {
-            page.take()
-            if frame.kind == .ping {
-                // A thread that is blocked in a write may delay the answer, but not forever: the host reads.
-                socket.send(.pong, instance: 0, MessageWriter())
-            } else {
-                instances.receive(frame)
+        do throws(ConnectorError) {
+            while let frame = try messages.next() {
+                page.take()
+                if frame.kind == .ping {
+                    // A thread that is blocked in a write may delay the answer, but not forever: the host reads.
+                    socket.send(.pong, instance: 0, MessageWriter())
+                } else {
+                    instances.receive(frame)
+                }
             }
+        } catch {
+            RunnerFailure.end(because: error)
         }
-    }
-
-    private static func complain(_ text: String) {
-        let bytes = Array("connector-runner: \(text)\n".utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

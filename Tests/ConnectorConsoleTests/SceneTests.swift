@@ -122,6 +122,9 @@ struct SceneTests {
         let receipt = Receipt(id: "e1", connectors: ["analytics/segment"], outcomes: [], outbox: nil)
         let stored = try text { $0.end(receipt, after: .zero) }
         #expect(stored.components.flatMap(\.rows).contains { $0.link == .event("e1") })
+        let part = Receipt(id: "e2", connectors: ["a"], dropped: ["b"], outcomes: [], outbox: nil)
+        let partly = try text { $0.end(part, after: .zero) }
+        #expect(partly.text.contains("the outbox was full and dropped the event"))
     }
 
     @Test func `the outbox says what waits, since when, and why`() {

@@ -58,6 +58,16 @@ import Testing
         #expect(try await second.finish().status == 0)
     }
 
+    @Test func `a host whose socket was removed makes another one, and says so`() async throws {
+        let workspace = try workspace()
+        let child = try await run(in: workspace)
+        #expect(shell("rm '\(workspace.path)/state/control'") == 0)
+        await child.error(until: "the socket of the API was removed, and is there again")
+        #expect(try await workspace.program.run("status", "--attach").status == 0)
+        child.signal(15)
+        #expect(try await child.finish().status == 0)
+    }
+
     @Test func `a host on another file with the same state directory is not asked`() async throws {
         let workspace = try workspace()
         let child = try await run(in: workspace)
@@ -66,6 +76,36 @@ import Testing
         #expect(other.status == 1 && other.error.contains("no host runs on other.json"))
         child.signal(15)
         #expect(try await child.finish().status == 0)
+    }
+
+    @Test func `a host whose file has another state by now is asked, and the plan says that it must restart`()
+        async throws
+    {
+        let workspace = try workspace()
+        var program = workspace.program
+        program.environment["XDG_STATE_HOME"] = "\(workspace.path)/home"
+        let child = try program.start(["run", "--json"])
+        while try await program.run("status", "--attach", "--json").status != 0 {}
+        let file = try JSONValue(parsing: readFile(at: "\(workspace.path)/connectors.json"))
+        var object = try #require(file.object)
+        object["state"] = "other"
+        try workspace.write(JSONValue.object(object).serialized(), to: "connectors.json")
+
+        let plan = try await program.run("plan")
+        #expect(plan.status == 1 && plan.error.contains("\"state\" cannot change while the host runs"), "\(plan)")
+        let status = try await program.run("status", "--attach")
+        #expect(status.status == 0 && status.output.contains("reported by process \(child.identifier)"), "\(status)")
+        let reload = try await program.run("reload")
+        #expect(reload.status == 1 && !reload.error.contains("no host runs"), "\(reload)")
+
+        let second = try program.start(["run", "--json"])
+        let log = await second.error(until: "stop one of them")
+        #expect(log.contains("another host runs on the same file"), "\(log)")
+        for host in [second, child] {
+            host.signal(15)
+            #expect(try await host.finish().status == 0)
+        }
+        #expect(shell("find '\(workspace.path)/home' -name '*.work' | grep -q .") != 0)
     }
 
     @Test func `a running host serves what Prometheus and an orchestrator ask for`() async throws {

@@ -64,15 +64,16 @@ import Testing
         try workspace.configure([
             ["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))],
             ["name": "broken", "plugin": .string(FixturePlugins.broken("truncated"))],
+            ["name": "second", "plugin": .string(FixturePlugins.broken("truncated"))],
         ])
         let result = try await workspace.program.run("validate")
         #expect(result.status == 1)
-        #expect(result.output.contains("error: broken: "))
-        #expect(result.output.contains("✗ connectors.json is well formed: 2 gates, of which 1 would fail"))
+        #expect(result.output.contains("error: broken: ") && result.output.contains(" (also for second)"))
+        #expect(result.output.contains("✗ connectors.json is well formed: 3 gates, of which 2 would fail"))
         let document = try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)
         #expect(document["valid"] == false)
         #expect(document["errors"]?[0]?["code"] == "truncated")
-        #expect(document["failing"] == 1)
+        #expect(document["failing"] == 2)
     }
 
     @Test(arguments: [

@@ -77,6 +77,16 @@ import Testing
         #expect(found["again"]?.string?.contains("--only \(rule) --seed 1") == true, "\(result.output)")
     }
 
+    @Test func `deliver of a plugin's own capability is checked with events of its operation`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(Self.answers, to: "answers.json")
+        let image = FixturePlugins.misbehaving("breaks-contracts")
+        let arguments = ["test", image, "--only", "deliver", "--format", "json", "--answers", "answers.json"]
+        let result = try await workspace.program.start(arguments).finish()
+        let found = try JSONValue(parsing: result.output)["rules"]?.array?.first?["got"]?.array
+        #expect(found == ["analytics/deliver of 3 elements answered []", "jobs/deliver of 3 elements answered []"])
+    }
+
     @Test func `a plugin that breaks no rule has the highest level`() async throws {
         let image = FixturePlugins.misbehaving("breaks")
         let result = try await Program(directory: "/").run("test", image, "--strict", "10")

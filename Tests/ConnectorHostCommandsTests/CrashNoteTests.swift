@@ -252,6 +252,12 @@ import Testing
         }
         WorkMark.end()
         #expect(unsafe access(mark, F_OK) != 0)
+        #expect(unsafe access("\(workspace.path)/connectors.work", F_OK) != 0, "the last mark takes its folder along")
+        try workspace.write("", to: "connectors.work/1")
+        #expect(shell("chmod 700 '\(workspace.path)/connectors.work'") == 0)
+        WorkMark.begin(besides: "\(workspace.path)/connectors.crash")
+        WorkMark.end()
+        #expect(unsafe access("\(workspace.path)/connectors.work/1", F_OK) == 0)
     }
 
     @Test func `a program that ends as it should leaves no note`() async throws {

@@ -19,6 +19,26 @@ import Testing
         #expect(shell("'\(root)/scripts/embed' \(kind) | cmp - '\(root)/\(file)'") == 0, "make embed")
     }
 
+    private static let mounts = shell("test \"$(id -u)\" = 0 && unshare -m true 2> /dev/null") == 0
+
+    @Test(.enabled(if: mounts, "only root may mount"))
+    func `a project that a full disk cuts short is removed, so that the next attempt makes it`() async throws {
+        let workspace = try Workspace()
+        let script = """
+            mkdir full && mount -t tmpfs -o size=2m none full && cd full || exit 2
+            cat /dev/zero > filler 2> /dev/null
+            truncate -s -16k filler
+            "$0" new rates --language c; echo $?
+            ls -A
+            rm filler
+            "$0" new rates --language c > /dev/null; ls rates/Makefile
+            """
+        let words = ["-m", "sh", "-c", script, Program.path]
+        let result = try await Child(start: "/usr/bin/unshare", words, workspace.program).finish()
+        #expect(result.lines == ["1", "filler", "rates/Makefile", ""], "\(result)")
+        #expect(result.error.contains("free space on the disk"), "\(result.error)")
+    }
+
     @Test(arguments: ["c", "cpp"])
     func `a project builds without a warning, passes its tests, opens and conforms`(_ language: String) async throws {
         let workspace = try Workspace()

@@ -81,8 +81,20 @@ import Testing
         #expect(document["ready"] == false)
         #expect(document["gates"]?[0]?["state"] == "opening")
         // The program does not wait a second time for the gate that does not open.
+        await child.error(until: "exits immediately")
         child.signal(number)
         #expect(try await child.finish().status == 128 + number)
+    }
+
+    @Test func `two signals at once are one signal`() async throws {
+        let workspace = try workspace(Self.opens)
+        let child = try workspace.program.start(["run", "--json"])
+        await child.error(until: "gate opened")
+        // Both wait for the program while it is stopped.
+        for number in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { child.signal(number) }
+        let result = try await child.finish()
+        #expect(result.status == 0, "\(result)")
+        #expect(try JSONValue(parsing: result.output) == ["version": 1, "queued": 0])
     }
 
     @Test(arguments: [["call", "talker", "say", "1"], ["watch"]])

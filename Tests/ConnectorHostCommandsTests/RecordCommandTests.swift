@@ -44,6 +44,29 @@ import Testing
         try await program.start(["record", "geocoder"] + options + ["--"] + command).finish()
     }
 
+    private static let mounts = geteuid() == 0 && shell("unshare -m true 2> /dev/null") == 0
+
+    @Test(.enabled(if: mounts, "only root may mount"))
+    func `a recording for which the disk has no room leaves no file in the way of the next one`() async throws {
+        let workspace = try workspace("http://127.0.0.1:1")
+        let record = """
+            "$0" record geocoder --into full/a.json -- \
+            "$0" call geocoder geocode query=Berlin limit=1 --simulate > /dev/null; echo $?
+            """
+        let script = """
+            mkdir full && mount -t tmpfs -o size=256k none full || exit 2
+            cat /dev/zero > full/filler 2> /dev/null
+            \(record)
+            ls -A full
+            rm full/filler
+            \(record)
+            """
+        let words = ["-m", "sh", "-c", script, Program.path]
+        let result = try await Child(start: "/usr/bin/unshare", words, workspace.program).finish()
+        #expect(result.lines == ["1", "filler", "0", ""], "\(result)")
+        #expect(result.error.contains("free space on the disk"), "\(result.error)")
+    }
+
     @Test func `a call is recorded, replays without its vendor, and is a case for test`() async throws {
         var file = ""
         var answer = ""

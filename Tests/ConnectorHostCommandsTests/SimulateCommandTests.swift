@@ -32,6 +32,24 @@ import Testing
         #expect(result.error.isEmpty || result.error.hasPrefix("connector-host: waiting for requests in progress;"))
     }
 
+    @Test func `what simulate prints leads to the simulator, from the vendors' own clients, too`() async throws {
+        let child = try Program(directory: "/").start(["simulate", "--json"])
+        let document = try JSONValue(parsing: await child.output(until: "\n}\n"))
+        let vendors = try #require(document["vendors"]?.array)
+        func value(_ key: String, of name: String) -> String? {
+            vendors.first { $0["name"] == .string(name) }?["credentials"]?[key]?.string
+        }
+        let root = try #require(document["received"]?.string?.dropLast("/_received".count).dropFirst("http://".count))
+        let key = try #require(value("publicKey", of: "sentry"))
+        #expect(value("dsn", of: "sentry") == "http://\(key)@\(root)/sentry/1")
+        #expect(value("endpoint", of: "kinto") == "http://\(root)/kinto/v1")
+        #expect(value("endpoint", of: "webdav") == "http://\(root)/webdav/files")
+        #expect(value("endpoint", of: "parse") == "http://\(root)/parse/parse")
+        #expect(value("endpoint", of: "segment") == nil)
+        child.signal(SIGTERM)
+        #expect(try await child.finish().status == 0)
+    }
+
     /// Starts a simulator of one vendor.
     private func started(
         _ vendor: String,

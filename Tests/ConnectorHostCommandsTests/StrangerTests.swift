@@ -118,4 +118,20 @@ struct StrangerTests {
         host.signal(15)
         _ = try await host.finish()
     }
+
+    @Test func `a simulation does without a host that is not trusted, unless it is told to ask one`() async throws {
+        let workspace = try workspace(state: "theirs")
+        let directory = "\(workspace.path)/theirs"
+        Place.ownDirectory.prepare(directory)
+        let forged = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"forged\": 1}"
+        let server = try stranger(["forge", "\(directory)/control-simulated", forged], in: workspace)
+        #expect(await server.output(until: "ready\n").contains("ready"))
+        let own = try await workspace.program.start(["status", "--simulate"]).finish()
+        #expect(own.status == 0 && !own.error.contains("is not trusted"), "\(own)")
+        #expect(!own.output.contains("forged") && !own.error.contains("forged"))
+        let attached = try await workspace.program.start(["status", "--simulate", "--attach"]).finish()
+        #expect(attached.status != 0 && attached.error.contains("is not trusted"), "\(attached)")
+        server.signal(9)
+        #expect(try await server.finish().output.isEmpty, "not even who asks")
+    }
 }

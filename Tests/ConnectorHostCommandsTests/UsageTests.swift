@@ -20,6 +20,12 @@ import Testing
         #expect(result.error.contains("Usage: connector-host"))
     }
 
+    @Test(arguments: [("0s", "is out of range"), ("8761h", "is out of range"), ("soon", "is not a duration")])
+    func `a duration that is not accepted says why`(_ text: String, _ reason: String) async throws {
+        let result = try await Program(directory: "/").run("run", "--grace", text)
+        #expect(result.status == 64 && result.error.contains("'\(text)' \(reason)"), "\(result)")
+    }
+
     @Test(arguments: [
         (["stauts", "--simulate"], "connector-host", "stauts", "did you mean \"status\"?"),
         (["frobnicate"], "connector-host", "frobnicate", ""),

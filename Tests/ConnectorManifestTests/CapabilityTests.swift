@@ -33,6 +33,22 @@ import Testing
         #expect(CapabilityID(text) == nil)
     }
 
+    @Test func `an operation is found by its name, and by that of its capability where two have it`() throws {
+        let signature = try Signature(parsing: "()")
+        let capabilities = try ["first/1", "second/1"].map { id in
+            let operations = ["run", id == "first/1" ? "stop" : "go"].map {
+                Operation(name: $0, symbol: "\(id) \($0)", signature: signature, documentation: "")
+            }
+            return Capability(id: try #require(CapabilityID(id)), operations: operations)
+        }
+        func symbol(_ name: String) -> String? { capabilities.operation(named: name)?.operation.symbol }
+        #expect(symbol("run") == "first/1 run" && symbol("go") == "second/1 go")
+        #expect(symbol("first/run") == "first/1 run" && symbol("second/run") == "second/1 run")
+        for name in ["", "/", "/run", "first/", "first/go", "first/1", "first/1/run", "second/run/"] {
+            #expect(symbol(name) == nil, "\(name)")
+        }
+    }
+
     @Test func `a name has at most 64 bytes`() {
         #expect(isIdentifier(String(repeating: "a", count: 64)))
         #expect(!isIdentifier(String(repeating: "a", count: 65)) && !isIdentifier("") && !isIdentifier(".a"))

@@ -24,6 +24,11 @@ import Testing
         #expect(Duration(parsing: text) == nil)
     }
 
+    @Test(arguments: [("8761h", true), ("99999999999999999999s", true), ("0s", true), ("5d", false), ("s", false)])
+    func `a number with a unit that is not accepted is told the range`(text: String, isOutOfRange: Bool) {
+        #expect(Duration.range(violatedBy: text) == (isOutOfRange ? "from \"1ms\" to \"8760h\"" : nil))
+    }
+
     @Test func `a duration outside the range of unsigned nanoseconds is clamped`() {
         #expect(Duration.milliseconds(1500).nanoseconds == 1_500_000_000)
         #expect(Duration.seconds(-1).nanoseconds == 0)

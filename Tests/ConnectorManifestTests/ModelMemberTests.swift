@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// What people are told about the capabilities' models, and how what they write is read.
@@ -135,6 +136,15 @@ import Testing
         let conditions = ModelMember.members(of: "query", in: "database/1").first { $0.name == "where" }?.kind.inner
         #expect(conditions?.path == ".NAME")
         #expect(conditions?.members.map(\.name) == DatabaseQuery.Comparison.allCases.map(\.rawValue))
+    }
+
+    @Test func `the schema of a query refuses a list without values, as the query does`() throws {
+        let schema = SchemaCheck(schema: ModelMember.schema(of: ModelMember.members(of: "query", in: "database/1")))
+        for (list, isRead) in [([], false), ([1], true)] as [(JSONValue, Bool)] {
+            let query: JSONValue = ["where": ["city": ["in": list]]]
+            #expect(try schema.faults(in: query).isEmpty == isRead)
+            #expect(((try? DatabaseQuery(json: query)) != nil) == isRead)
+        }
     }
 
     @Test func `only the operations that the standard capabilities mark as lossy lose something`() {

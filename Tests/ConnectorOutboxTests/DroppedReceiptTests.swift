@@ -54,4 +54,35 @@ import Testing
         for number in 1...2 { await expectDropped(number, bench) }
         await bench.outbox.close()
     }
+
+    @Test func `a receipt tells that full outboxes did not store its event`() async throws {
+        let bench = Bench()
+        let lost = Receipt(id: "event-1", connectors: [], dropped: ["b", "c"], outcomes: [], outbox: bench.outbox)
+        let error = await #expect(throws: ConnectorError.self) { try await lost.delivered() }
+        #expect(error?.code == .partial && error?.fix?.contains("maxBytes") == true)
+        #expect(error?.outcomes.map(\.connector) == ["b", "c"])
+        #expect(error?.outcomes.contains(where: \.isSuccess) == false)
+        #expect(lost.loss?.connector == "b" && lost.loss?.message.hasSuffix("; so did that of c") == true)
+        var changes: [DeliveryChange] = []
+        for await change in lost.changes { changes.append(change) }
+        #expect(changes.map(\.connector) == ["b", "c"] && changes.map(\.state) == [.dropped, .dropped])
+
+        let kept = Receipt(id: "event-1", connectors: ["a"], dropped: ["b"], outcomes: [], outbox: bench.outbox)
+        #expect(kept.loss == nil)
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let partial = await #expect(throws: ConnectorError.self) { try await kept.delivered() }
+        #expect(partial?.code == .partial)
+        #expect(partial?.outcomes.map(\.connector) == ["a", "b"])
+        #expect(partial?.outcomes.map(\.isSuccess) == [true, false])
+        let direct = Receipt(
+            id: "event-1",
+            connectors: [],
+            dropped: ["b"],
+            outcomes: [CallOutcome("a")],
+            outbox: bench.outbox
+        )
+        #expect(direct.loss == nil)
+        await bench.outbox.close()
+    }
 }

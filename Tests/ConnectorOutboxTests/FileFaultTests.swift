@@ -152,6 +152,23 @@ import Testing
         #expect(aside.paths.isEmpty)
     }
 
+    @Test func `a file that was put back and that others may read is this user's alone once it is open`() async throws {
+        try await folder.fill()
+        #expect(unsafe chmod(path, 0o644) == 0)
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        var status = stat()
+        #expect(unsafe lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(unsafe lstat(path + "-wal", &status) == 0 && status.st_mode & 0o777 == 0o600)
+        await engine.close()
+    }
+
+    /// SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHORT_READ, and SQLITE_IOERR itself.
+    @Test(arguments: [(4874, "the disk is full"), (522, "the file is damaged"), (10, "the disk reported an error")])
+    func `what SQLite calls an error of the disk may be another fault`(code: Int, words: String) {
+        #expect(Database.Failure(code: Int32(code), cause: "a test").description == words)
+    }
+
     /// SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR and SQLITE_FULL.
     @Test(arguments: [8, 9, 10, 13] as [Int32])
     func `a removed file stays open until its events are back, whatever keeps them from it`(code: Int32) async throws {

@@ -78,6 +78,18 @@ import Testing
         #expect(other?.code == .conflict)
     }
 
+    @Test func `each of 65 servers is tried`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        var settings = servers.settings()
+        // Nothing listens at the others.
+        let urls = Array(repeating: "nats://127.0.0.1:1", count: 64) + [settings.url]
+        settings.url = urls.joined(separator: ",")
+        let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        await engine.close()
+    }
+
     @Test func `events that short-lived hosts have settled leave the stream, too`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])

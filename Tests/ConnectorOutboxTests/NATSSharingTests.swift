@@ -122,7 +122,7 @@ import Testing
         await healthy.outbox.close()
     }
 
-    @Test func `a waiting retry holds up neither the removal of its connector nor new events after its return`()
+    @Test func `a retry that waits becomes a dead letter with its connector, whose later events are delivered`()
         async throws
     {
         let servers = try await NATSServers()
@@ -135,6 +135,10 @@ import Testing
         _ = try await host.outbox.append(host.events(1...2), to: ["a"])
         await advance(host) { host.statistics().delivered >= 1 }
         await host.outbox.retarget([], by: .max)
+        let dead = try await letters(host)
+        #expect(dead.map(\.event.id) == ["event-1"])
+        #expect(dead.map(\.attempts.last?.failure?.code) == [.unknownConnector])
+        #expect(host.statistics().queued == 0)
         let vendor = host.vendor
         let target = Outbox.Target(
             path: "a",
@@ -146,7 +150,7 @@ import Testing
         await host.outbox.retarget([target], by: .max)
         _ = try await host.outbox.append(host.events(3...4), to: ["a"])
         await advance(host) { Set(["event-3", "event-4"]).isSubset(of: host.vendor.batches.joined()) }
-        #expect(try await letters(host).isEmpty)
+        #expect(!host.vendor.batches.dropFirst().joined().contains("event-1"))
         await host.outbox.close()
     }
 

@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
@@ -84,5 +85,36 @@ import Testing
         #expect(host.vendor.batches.isEmpty)
         await sender.outbox.close()
         await host.outbox.close()
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `what fails to follow a connector that has moved, or to become a dead letter, does so later`(
+        isMoved: Bool,
+        isShared: Bool
+    ) async throws {
+        let engine = try await SteeredEngine.inMemory(isShared: isShared)
+        engine.mayStore.send()
+        let bench = Bench(["a", "b"], engine: { () throws(ConnectorError) in engine })
+        bench.vendor.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        // The first look adopts the version of the store.
+        await bench.clock.advance(toTimerAfter: .seconds(1))
+        await bench.clock.timer(dueAfter: .seconds(1))
+        if isMoved {
+            // The events follow with the next targets, since the other connector still has the path.
+            engine.unreadable.store(1, ordering: .relaxed)
+            await bench.outbox.move("a", to: "b", by: .max)
+        } else {
+            engine.unsettled.store(1, ordering: .relaxed)
+        }
+        await bench.outbox.retarget([target("b", bench)], by: .max)
+        #expect(bench.statistics().queued == 3)
+        await bench.clock.advance(toTimerAfter: .seconds(1))
+        func isSettled() -> Bool { isMoved ? bench.statistics("b").delivered == 3 : bench.statistics().dead == 3 }
+        if !isSettled() { await bench.until(isSettled) }
+        #expect(bench.vendors["b"]?.batches == (isMoved ? [["event-1", "event-2", "event-3"]] : []))
+        #expect(bench.vendor.batches.isEmpty)
+        await bench.outbox.close()
     }
 }

@@ -52,6 +52,22 @@ import Testing
         #expect(statistics["a"]?.bytes == 0)
         #expect(statistics["a"]?.oldest == nil)
         #expect(statistics["a"]?.delivered == 1)
+        let later = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 1)
+        statistics.note(.appended(count: 1, bytes: 10, oldest: later), of: "a", revision: 3)
+        #expect(statistics["a"]?.oldest == later)
+    }
+
+    /// The readings follow each other so closely that one of them is always under way.
+    @Test func `what a reading includes is not kept for the next ones`() {
+        var statistics = StatisticsTracker()
+        statistics.begin()
+        for round in 1...100 as ClosedRange<UInt64> {
+            statistics.note(Self.appended, of: "a", revision: 2 * round - 1)
+            statistics.begin()
+            statistics.end(reading(2 * round, queued: Int(round)))
+            #expect(statistics.recent.isEmpty)
+        }
+        #expect(statistics["a"]?.queued == 100)
     }
 
     /// Of two events that are tried again, one leaves the queue; a batch of later events follows, and makes room.

@@ -18,12 +18,15 @@ final class SteeredEngine: OutboxEngine {
     let failing = Atomic(0)
     /// How many readings of records fail.
     let unreadable = Atomic(0)
+    /// How many attempts to record a delivery fail.
+    let unsettled = Atomic(0)
+    let isShared: Bool
     var stability: String { inner.stability }
 
-    init(_ inner: SQLiteEngine) { self.inner = inner }
+    init(_ inner: SQLiteEngine, isShared: Bool = false) { (self.inner, self.isShared) = (inner, isShared) }
 
-    static func inMemory() async throws(ConnectorError) -> SteeredEngine {
-        SteeredEngine(try await SQLiteEngine(now: { OutboxEvent.start }))
+    static func inMemory(isShared: Bool = false) async throws(ConnectorError) -> SteeredEngine {
+        SteeredEngine(try await SQLiteEngine(now: { OutboxEvent.start }), isShared: isShared)
     }
 
     func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
@@ -44,7 +47,10 @@ final class SteeredEngine: OutboxEngine {
         _ batch: OutboxBatch,
         _ outcomes: [DeliveryOutcome],
         _ attempt: Attempt
-    ) async throws(ConnectorError) -> OutboxStep { try await inner.settle(batch, outcomes, attempt) }
+    ) async throws(ConnectorError) -> OutboxStep {
+        try fail(unsettled)
+        return try await inner.settle(batch, outcomes, attempt)
+    }
 
     func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
         try await inner.dropOldest(bytes, of: target)

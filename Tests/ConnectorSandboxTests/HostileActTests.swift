@@ -31,7 +31,7 @@
                 ("unshare", ""),
                 ("signal-host", ""), ("signal-group", ""), ("signal-all", ""), ("signal-thread-of-host", ""),
                 ("signal-by-owner", ""), ("nice-host", ""), ("limits-of-host", ""), ("dumpable", ""), ("outlive", ""),
-                ("memfd", ""), ("send", "/dev/log"),
+                ("memfd", ""), ("send", "/dev/log"), ("in-flight", ""), ("inotify", ""), ("grows-down", "1"),
             ],
             [false, true]
         )
@@ -101,6 +101,18 @@
 
         @Test func `a descriptor bomb ends at the bound`() throws {
             #expect(try SandboxedProcess("descriptors", "100000").finish().act == EMFILE)
+        }
+
+        /// The kernel counts those of a user, and the sender's limit counts: others have at least the usual one, 1024.
+        @Test func `with the network, descriptors in flight end where others of the user still send`() throws {
+            let output = try SandboxedProcess("--network", "in-flight").finish()
+            #expect(output.act == ETOOMANYREFS)
+            let count = try #require(output.value("in flight: "))
+            #expect((1...1024).contains(count))
+        }
+
+        @Test func `with the network, a socket that is closed in the host does not linger`() throws {
+            #expect(try SandboxedProcess("--network", "linger").finish().act == EPERM)
         }
     }
 #endif

@@ -71,6 +71,19 @@
                 try Self.learn("spawn", "/bin/true").text
                     == "no setting of the sandbox allows execve: it starts a process"
             )
+            #expect(
+                try Self.learn("memfd").text
+                    == "no setting of the sandbox allows memfd_create: it makes memory that is not bounded"
+            )
+        }
+
+        @Test func `a call that only some settings allow is named with them`() throws {
+            let watching = "the sandbox allows inotify_init1 only if there is a path under \"read\" or \"write\""
+            #expect(try Self.lines(["inotify", "then", "inotify"]) == [watching[...]])
+            for option in ["--read", "--write"] { #expect(try Self.lines([option, "/srv", "inotify"]) == []) }
+            let sending = ["perform", "sendmsg", "1", "0", "0"]
+            #expect(try Self.lines(sending) == ["the sandbox allows sendmsg only with \"network\""])
+            for act in [sending, ["linger"]] { #expect(try Self.lines(["--network"] + act) == []) }
         }
 
         @Test func `nothing is learned from what every plugin may do`() throws {
@@ -97,8 +110,8 @@
             #expect(try Self.lines(write + ["then"] + write) == said)
             let path = try Self.directory()
             defer { Self.remove(path) }
-            // What is already open is not below /proc: a file, a pipe.
-            let file = ["perform", "fchmodat", "fd:\(path)/a/file", "/proc/self/fd/0", "0600"]
+            // A pipe that is already open is not below /proc.
+            let file = ["perform", "fchmodat", "fd:\(path)/a/file", "/proc/self/fd/1", "0600"]
             #expect(try !Self.lines(file).contains { $0.contains("/proc") })
             #expect(try Self.lines(["write", "/proc/self/fd/1"]) == [])
         }

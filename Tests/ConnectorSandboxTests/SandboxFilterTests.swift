@@ -39,6 +39,7 @@ import Testing
                 isNarrow: Bool = true,
                 network: Bool = false,
                 writes: Bool = false,
+                names: Bool = false,
                 asks: Bool = false
             ) {
                 self.architecture = architecture
@@ -48,6 +49,7 @@ import Testing
                     is_narrow: isNarrow ? 1 : 0,
                     network: network ? 1 : 0,
                     writes: writes ? 1 : 0,
+                    names: names ? 1 : 0,
                     asks: asks ? 1 : 0
                 )
                 var instructions = [sandbox_instruction](
@@ -242,9 +244,44 @@ import Testing
                     "\(family)"
                 )
             }
-            let memory = narrow.number("memfd_create")
-            #expect(narrow.verdict(memory) == .refuse(1))
-            #expect(Program(architecture, isNarrow: false).verdict(memory) == .allow)
+            let filter = narrow.number("seccomp"), broad = Program(architecture, isNarrow: false)
+            #expect(narrow.verdict(filter) == .refuse(1))
+            #expect(broad.verdict(filter) == .allow)
+        }
+
+        @Test(arguments: [x86, arm]) func `no memory is made that the bound does not count`(architecture: Int32) {
+            let program = Program(architecture), broad = Program(architecture, isNarrow: false, writes: true)
+            let map = program.number("mmap")
+            // Of a file, private and shared; of no file; a thread's stack.
+            for flags: UInt64 in [0x02, 0x01, 0x22, 0x2_0022, 0x812] {
+                #expect(program.verdict(map, [0, 0, 0, flags]) == .allow, "\(flags)")
+            }
+            // MAP_SHARED with MAP_ANONYMOUS, MAP_GROWSDOWN.
+            for flags: UInt64 in [0x21, 0x122, 0x2_0122] {
+                #expect(program.verdict(map, [0, 0, 0, flags]) == .refuse(1), "\(flags)")
+            }
+            #expect(broad.verdict(program.number("memfd_create")) == .refuse(1))
+        }
+
+        @Test(arguments: [x86, arm]) func `without the network no descriptor is sent, and with it no socket lingers`(
+            architecture: Int32
+        ) {
+            let program = Program(architecture), network = Program(architecture, network: true)
+            for name in ["sendmsg", "sendmmsg", "setsockopt"] {
+                #expect(Program(architecture, isNarrow: false).verdict(program.number(name)) == .refuse(1), "\(name)")
+                #expect(network.verdict(program.number(name)) == .allow, "\(name)")
+            }
+            let option = program.number("setsockopt")
+            for number: UInt64 in [2, 9, 12, 14] { #expect(network.verdict(option, [3, 1, number]) == .allow) }
+            #expect(network.verdict(option, [3, 1, 13]) == .refuse(1))
+        }
+
+        @Test(arguments: [x86, arm]) func `files are watched only if the settings name some`(architecture: Int32) {
+            let program = Program(architecture), naming = Program(architecture, names: true)
+            for name in ["inotify_init1", "inotify_add_watch", "inotify_rm_watch"] {
+                #expect(program.verdict(program.number(name)) == .refuse(1), "\(name)")
+                #expect(naming.verdict(program.number(name)) == .allow, "\(name)")
+            }
         }
 
         @Test(arguments: [x86, arm]) func `in asking mode a call that would be refused is asked about`(

@@ -110,6 +110,12 @@
             #expect(output.layer("limits") == "1 0 0 threads are unbounded without a user namespace")
         }
 
+        @Test func `files are watched only if some path is named`() throws {
+            #expect(try SandboxedProcess("inotify").finish().act == EPERM)
+            #expect(try SandboxedProcess("--read", "/etc", "inotify").finish().act == 0)
+            #expect(try SandboxedProcess("--write", "/srv", "inotify").finish().act == 0)
+        }
+
         @Test func `all descriptors are closed except those that are kept`() throws {
             #expect(try SandboxedProcess("is-open", "5").finish().act == EBADF)
             #expect(try SandboxedProcess("--keep", "5", "is-open", "5").finish().act == 0)
@@ -117,8 +123,10 @@
         }
 
         @Test func `loading needs more than the second stage leaves`() throws {
-            #expect(try SandboxedProcess("--broad", "memfd").finish().act == 0)
-            #expect(try SandboxedProcess("memfd").finish().act == EPERM)
+            // SECCOMP_GET_ACTION_AVAIL, without the action.
+            #expect(try SandboxedProcess("--broad", "perform", "seccomp", "2", "0", "0").finish().act == EFAULT)
+            #expect(try SandboxedProcess("perform", "seccomp", "2", "0", "0").finish().act == EPERM)
+            #expect(try SandboxedProcess("--broad", "memfd").finish().act == EPERM)
         }
 
         @Test(arguments: [false, true])

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-// A Swift process that enters the sandbox, loads an image from memory, and works: tasks, queues, timers, sleeping tasks, waiting
-// workers. Dispatch opens files of /proc under load, and crashes if it cannot: a light test would not show that.
+// A Swift process that copies an image, enters the sandbox, loads it from memory, and works: tasks, queues, timers, sleeping tasks,
+// waiting workers. Dispatch opens files of /proc under load, and crashes if it cannot: a light test would not show that.
 //
 // sandboxed-load SECONDS IMAGE [SUCCESSOR]
 
@@ -16,20 +16,28 @@ import Synchronization
     import Darwin
 #endif
 
-/// Loads an image from memory.
-func load(_ path: String) -> Bool {
+/// Copies an image into memory, as a host does for its runner; nil if that fails.
+func copy(_ path: String) -> Int32? {
     #if os(Linux)
         typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
-        guard let create = unsafe dlsym(nil, "memfd_create") else { return false }
+        guard let create = unsafe dlsym(nil, "memfd_create") else { return nil }
         let memory = unsafe unsafeBitCast(create, to: Create.self)("image", 0)
         let file = unsafe open(path, O_RDONLY)
-        guard memory >= 0, file >= 0 else { return false }
+        guard memory >= 0, file >= 0 else { return nil }
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = unsafe read(file, &buffer, buffer.count)
-            guard count > 0 else { break }
-            guard unsafe write(memory, buffer, count) == count else { return false }
+            guard count > 0 else { return memory }
+            guard unsafe write(memory, buffer, count) == count else { return nil }
         }
+    #else
+        return -1
+    #endif
+}
+
+/// Loads an image from memory.
+func load(_ memory: Int32) -> Bool {
+    #if os(Linux)
         return unsafe dlopen("/proc/self/fd/\(memory)", RTLD_NOW | RTLD_LOCAL) != nil
     #else
         return true
@@ -87,9 +95,8 @@ func work(until end: DispatchTime) -> Int {
 let arguments = CommandLine.arguments
 guard arguments.count >= 3, let seconds = Double(arguments[1]) else { exit(64) }
 let successor = arguments.count > 3 ? Int32(arguments[3]) : nil
-let image = arguments[2]
-let directory = String(image[..<(image.lastIndex(of: "/") ?? image.startIndex)])
-let sandbox = Sandbox(SandboxSettings(read: [directory]), host: getppid(), keeping: [], successor: successor)
+guard let image = copy(arguments[2]) else { exit(65) }
+let sandbox = Sandbox(SandboxSettings(), host: getppid(), keeping: [image], successor: successor)
 var report = sandbox.enter()
 guard load(image) else { exit(65) }
 let broad = work(until: .now() + seconds)

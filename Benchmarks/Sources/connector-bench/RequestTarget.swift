@@ -131,7 +131,8 @@ internal import NIOHTTP1
                                     header_count: 1,
                                     body: body.baseAddress,
                                     body_length: UInt64(body.count),
-                                    deadline_ns: .max
+                                    deadline_ns: .max,
+                                    during: 0
                                 )
                                 var id: UInt64 = 0
                                 var error = connector_error()

@@ -172,6 +172,8 @@ impl Request {
             body: if self.body.is_empty() { std::ptr::null() } else { self.body.as_ptr() },
             body_length: self.body.len() as u64,
             deadline_ns: task::deadline(),
+            // Dropping the future cancels the request.
+            during: 0,
         };
         Pending::start(self.host, cancel, |user| {
             let (mut error, mut identifier) = (sys::Error::empty(), 0);

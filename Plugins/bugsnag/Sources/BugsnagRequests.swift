@@ -31,7 +31,7 @@ struct BugsnagRequests {
     func notify(_ events: [[UInt8]], sentAt: Timestamp) -> HTTPRequest {
         let notifier = #"{"name":"connector-host","version":"1.0.0","url":""}"#
         var body = Array(#"{"apiKey":"\#(apiKey)","payloadVersion":"4.0","notifier":\#(notifier),"events":["#.utf8)
-        body += events.joined(separator: [UInt8(ascii: ",")])
+        body.append(events, separator: UInt8(ascii: ","))
         body += Array("]}".utf8)
         return HTTPRequest(
             .post,

@@ -66,7 +66,7 @@ final class ClickHouse: AnalyticsPlugin {
                 .protocolViolation,
                 "the answer has no header X-ClickHouse-Query-Id; something between may have sent it",
                 domain: "clickhouse",
-                detail: Int32(answer.status)
+                detail: Int32(clamping: answer.status)
             )
         }
     }
@@ -83,8 +83,12 @@ final class ClickHouse: AnalyticsPlugin {
         var failure = response.failure(vendor: "clickhouse", now: host.clock.now)
         let kind: PluginStatus? =
             switch code(of: response) {
-            // Wrong data, although some versions answer 500.
-            case "6", "26", "27", "41", "53", "72", "117", "349", "469", "691": .invalid
+            // Data that the table cannot hold, although the status is often 500.
+            case "6", "26", "27", "38", "41", "53", "69", "72", "117", "130", "131", "349", "376", "407", "467", "469",
+                "675", "676", "691":
+                .invalid
+            // Whatever it is, it is about one row.
+            case _ where response.excerpt.contains("(at row "): .invalid
             // The user may not read or insert.
             case "164", "497": .unauthorized
             case "16", "60", "81": .notFound

@@ -32,11 +32,11 @@ struct Datasette: DatabasePlugin {
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
         var row = try columns.checked(record)
         row.set(columns.id, id)
-        return try columns.record(await self.row(requests.insert(row, into: collection)))
+        return try columns.record(await self.row(requests.insert(row, into: collection)), isNew: true)
     }
 
     func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
-        try columns.record(await row(requests.row(id, in: collection)))
+        try columns.record(await row(requests.row(id, in: collection)), isProved: true)
     }
 
     /// Sets the columns that the record lacks to null.
@@ -45,14 +45,15 @@ struct Datasette: DatabasePlugin {
     {
         _ = try columns.filters(id: id, version: version)
         let changes = try columns.replacement(of: await row(requests.row(id, in: collection)), with: record)
-        return try columns.record(await row(requests.update(id, changes, in: collection)))
+        return try columns.record(await row(requests.update(id, changes, in: collection)), isProved: true)
     }
 
     func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
         -> DatabaseRecord
     {
         _ = try columns.filters(id: id, version: version)
-        return try columns.record(await row(requests.update(id, columns.checked(record), in: collection)))
+        let request = requests.update(id, try columns.checked(record), in: collection)
+        return try columns.record(await row(request), isProved: true)
     }
 
     func delete(_ id: String, in collection: String, version: String?) async throws {
@@ -70,7 +71,12 @@ struct Datasette: DatabasePlugin {
         for filter in query.filters where body["rows"]?.array?.contains(where: { $0[filter.field] == nil }) == true {
             throw PluginError(.invalid, "the table has no column \"\(filter.field.prefix(80))\"", domain: "datasette")
         }
-        return DatabasePage(records: try columns.records(body["rows"]), cursor: body["next"]?.string)
+        let next = body["next"]?.string
+        guard next == nil || next != query.cursor else {
+            let message = "the next page begins where this one did; give the columns that the query sorts by a type"
+            throw PluginError(.failed, message, domain: "datasette")
+        }
+        return DatabasePage(records: try columns.records(body["rows"], isProved: true), cursor: next)
     }
 
     /// The row in the answer to a request. Some versions answer with `row`, others with one element in `rows`.

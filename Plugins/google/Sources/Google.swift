@@ -23,7 +23,7 @@ final class Google: GeocoderPlugin {
     func open() async throws -> [Evidence] {
         try await reach()
         let wrong = requests.emptyQuery(key: String(repeating: "0", count: 39))
-        let refusal = try? await GoogleAnswer.read(host.http.send(wrong), now: host.clock.now)
+        let refusal = await host.http.sendForEvidence(wrong).flatMap { try? GoogleAnswer.read($0, now: host.clock.now) }
         keyCheck.note(isRefused: refusal?["status"] == "REQUEST_DENIED")
         return evidence
     }

@@ -47,7 +47,7 @@ enum GoogleAnswer {
                 isRetryable: known.isRetryable,
                 retryAfter: response.retryAfter(now: now),
                 domain: "google",
-                detail: Int32(response.status)
+                detail: Int32(clamping: response.status)
             )
         }
     }

@@ -44,7 +44,7 @@ struct Kinto: DatabasePlugin {
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
         let request = try requests.create(KintoRecord.checked(record), in: collection, id: id)
         do throws(PluginError) {
-            return try await connection.record(request)
+            return try await add(request, id: id)
         } catch {
             guard error.status == .notFound else { throw error }
             do throws(PluginError) {
@@ -53,7 +53,19 @@ struct Kinto: DatabasePlugin {
                 // Another client has just created the collection.
                 guard error.status == .conflict else { throw error }
             }
+            return try await add(request, id: id)
+        }
+    }
+
+    /// Creates a record. Kinto says of an id that is taken that the record was modified meanwhile.
+    private func add(_ request: HTTPRequest, id: String?) async throws(PluginError) -> DatabaseRecord {
+        do throws(PluginError) {
             return try await connection.record(request)
+        } catch {
+            guard error.status == .conflict, let id else { throw error }
+            var taken = error
+            taken.message = "there is a record \"\(id.prefix(40))\" already"
+            throw taken
         }
     }
 

@@ -25,7 +25,7 @@ final class Matomo: AnalyticsPlugin {
         }
         namesInvalid.store(body["invalid_indices"] == [0], ordering: .relaxed)
         let reachable = Evidence.reachable("the tracking API refuses a request for no site")
-        guard requests.hasToken, let answer = try? await host.http.send(requests.site) else { return [reachable] }
+        guard requests.hasToken, let answer = await host.http.sendForEvidence(requests.site) else { return [reachable] }
         let site = try? answer.json()
         if answer.status == 401 || answer.status == 403 || site?["result"] == "error" {
             var failure = failure(answer)

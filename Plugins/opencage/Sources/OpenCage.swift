@@ -23,7 +23,7 @@ final class OpenCage: GeocoderPlugin {
     func open() async throws -> [Evidence] {
         try await reach()
         let wrong = requests.emptyQuery(key: String(repeating: "0", count: 32))
-        let refusal = try? await host.http.send(wrong)
+        let refusal = await host.http.sendForEvidence(wrong)
         keyCheck.note(isRefused: refusal.map(OpenCageAnswer.refusesKey) ?? false)
         return evidence
     }

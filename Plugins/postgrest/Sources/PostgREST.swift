@@ -32,7 +32,8 @@ struct PostgREST: DatabasePlugin {
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
         var row = try columns.checked(record)
         row.set(columns.id, id)
-        return try columns.record(await self.row(requests.insert(row, into: collection)))
+        let answer = try await host.http.send(requests.insert(row, into: collection))
+        return try columns.record(PostgRESTRequests.row.body(of: answer, failure: failure), isNew: answer.status == 201)
     }
 
     func get(_ id: String, in collection: String) async throws -> DatabaseRecord {

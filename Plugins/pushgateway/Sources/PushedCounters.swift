@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 
 /// The totals of one group, in Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats).
-struct PushedCounters {
+struct PushedCounters: Equatable {
     /// The counters' name.
     static let name = "events_total"
     /// The most counters, because each is a time series in Prometheus.
@@ -54,14 +54,7 @@ struct PushedCounters {
     }
 
     private static func labels(event: String, type: String) -> String {
-        var escaped = ""
-        for character in event.unicodeScalars {
-            switch character {
-            case "\\", "\"": escaped += "\\\(character)"
-            case "\n": escaped += "\\n"
-            default: escaped.unicodeScalars.append(character)
-            }
-        }
+        let escaped = event.escaping("\\", "\"").unicodeScalars.map { $0 == "\n" ? "\\n" : String($0) }.joined()
         return "event=\"\(escaped)\",type=\"\(type)\""
     }
 

@@ -43,7 +43,7 @@ final class Pushgateway: AnalyticsPlugin {
         return try await PushgatewayRequests.limits.deliver(events) { event in
             Array(PushedCounters.labels(of: event).utf8)
         } send: { batch in
-            var next = totals.delivered
+            var (next, before) = (totals.delivered, totals.pushed)
             for (event, _) in batch { try next.count(event) }
             totals.pushed.raise(to: next)
             defer { self.totals.withLock { $0 = totals } }
@@ -51,20 +51,28 @@ final class Pushgateway: AnalyticsPlugin {
                 _ = try await read(PushgatewayRequests.pushed, requests.push(totals.pushed))
                 totals.delivered = next
             } catch {
-                // What the gateway refuses it does not have, and would refuse again.
-                if [.invalid, .tooLarge].contains(error.status) { totals.pushed = totals.delivered }
+                guard [.invalid, .tooLarge].contains(error.status) else { throw error }
+                // What the gateway refuses it does not have, and would refuse again. An earlier push without an answer it may have.
+                totals.pushed = before
+                if before != totals.delivered {
+                    before = try await found()
+                    totals.pushed = totals.delivered
+                    totals.pushed.raise(to: before)
+                }
                 throw error
             }
         }
     }
 
-    /// The totals to continue from: those of this instance or, at first, the gateway's. The gateway is asked only once: after a push whose
-    /// answer was lost, its totals may already contain that push.
+    /// The totals to continue from: those of this instance or, at first, the gateway's, which later may contain a push whose answer was lost.
     private func known() async throws(PluginError) -> (delivered: PushedCounters, pushed: PushedCounters) {
         if let known = totals.withLock({ $0 }) { return known }
-        let metrics = try await read(PushgatewayRequests.metrics, requests.metrics)
-        let found = PushedCounters(in: metrics, group: requests.group)
+        let found = try await found()
         return (found, found)
+    }
+
+    private func found() async throws(PluginError) -> PushedCounters {
+        PushedCounters(in: try await read(PushgatewayRequests.metrics, requests.metrics), group: requests.group)
     }
 
     private func read(_ expected: VendorAnswer, _ request: HTTPRequest) async throws(PluginError) -> JSONValue {

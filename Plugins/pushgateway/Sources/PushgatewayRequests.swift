@@ -31,17 +31,16 @@ struct PushgatewayRequests {
         self.endpoint = endpoint
         group = [("job", job)] + (instance.map { [("instance", $0)] } ?? [])
         for (name, value) in group where ["", ".", ".."].contains(value) || value.utf8.contains(UInt8(ascii: "/")) {
-            throw PluginError(
-                .invalid,
-                "\(name) must not be empty, \".\" or \"..\", or contain a slash",
-                domain: "pushgateway"
-            )
+            let message = "\(name) must not be empty, \".\" or \"..\", or contain a slash"
+            throw PluginError(.invalid, message, domain: "pushgateway")
         }
     }
 
     var status: HTTPRequest { HTTPRequest(.get, endpoint.appending(path: "/api/v1/status")) }
-
-    var metrics: HTTPRequest { HTTPRequest(.get, endpoint.appending(path: "/api/v1/metrics")) }
+    /// Asks the gateway itself: counts from a cache may be lower than those that it has.
+    var metrics: HTTPRequest {
+        HTTPRequest(.get, endpoint.appending(path: "/api/v1/metrics"), headers: ["Cache-Control": "no-cache"])
+    }
 
     /// A push, which replaces the group's counts and leaves its other metrics alone.
     func push(_ counters: PushedCounters) -> HTTPRequest {

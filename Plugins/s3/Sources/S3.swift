@@ -19,7 +19,7 @@ final class S3: FilesPlugin {
     /// The most uploads at once; each may hold one part in memory.
     private static let uploadLimit = 32
     /// How long an upload may be idle, in nanoseconds, before a new upload displaces it: its caller may have given up
-    /// without aborting it.
+    /// without aborting it. One that cannot be completed is displaced sooner if there is no room.
     private static let patience: UInt64 = 3_600_000_000_000
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -49,11 +49,11 @@ final class S3: FilesPlugin {
         let request = requests.list(prefix: "", after: "", limit: 1)
         _ = try await connection.document(S3Page.name, of: request)
         // Cloudflare's R2 refuses anonymous requests with 400.
-        let stranger = try? await connection.send(request, accepting: [200, 400, 401, 403], isAnonymous: true)
+        let stranger = await host.http.sendForEvidence(request)
         return switch stranger?.status {
-        case nil: [.reachable("the bucket \(bucket) is listed")]
         case 200: [.reachable("the bucket \(bucket) is listed for anybody, whatever the credentials")]
-        default: [.authenticated("the bucket \(bucket) is listed for these credentials")]
+        case 400, 401, 403: [.authenticated("the bucket \(bucket) is listed for these credentials")]
+        default: [.reachable("the bucket \(bucket) is listed")]
         }
     }
 
@@ -119,6 +119,14 @@ final class S3: FilesPlugin {
             guard !page.objects.isEmpty else {
                 throw PluginError(.protocolViolation, "an empty page of a list is not its last", domain: "s3")
             }
+            if Deadline.isHalfOver {
+                guard files.isEmpty else { return FilePage(files: files, hasMore: true) }
+                throw PluginError(
+                    .timedOut,
+                    "the list has too many keys that are no paths of files, and got to \"\(after.prefix(40))\" in time",
+                    domain: "s3"
+                )
+            }
         }
     }
 
@@ -154,7 +162,11 @@ final class S3: FilesPlugin {
         let (id, now) = (RandomIdentifier.uuid(), host.clock.monotonic)
         let upload = S3Upload(id, request, requests, connection)
         let idle = try uploads.withLock { uploads throws(PluginError) in
-            let idle = uploads.filter { $0.value.usedAt + Self.patience <= now }
+            var idle = uploads.filter { $0.value.usedAt + Self.patience <= now }
+            if idle.isEmpty, uploads.count >= Self.uploadLimit {
+                let failed = uploads.filter { $0.value.hasFailed }.min { $0.value.usedAt < $1.value.usedAt }
+                if let failed { idle[failed.key] = failed.value }
+            }
             for id in idle.keys { uploads[id] = nil }
             guard uploads.count < Self.uploadLimit else {
                 throw PluginError(
@@ -178,6 +190,7 @@ final class S3: FilesPlugin {
 
     func completeUpload(_ id: String, size: UInt64, digest: String?) async throws -> FileEntry {
         let upload = try upload(id)
+        upload.use(at: host.clock.monotonic)
         try await upload.complete(size: size, digest: digest)
         // If this fails, the caller can repeat the call.
         let entry = try await head(upload.request.path)

@@ -17,17 +17,11 @@ struct S3Connection: Sendable {
 
     /// Sends a request.
     ///
-    /// - Parameters:
-    ///   - statuses: The statuses that are not errors.
-    ///   - isAnonymous: Whether the request is sent without a signature.
+    /// - Parameter statuses: The statuses that are not errors.
     /// - Throws: The error for any other status.
     @discardableResult
-    func send(
-        _ request: HTTPRequest,
-        accepting statuses: [Int],
-        isAnonymous: Bool = false
-    ) async throws(PluginError) -> HTTPResponse {
-        var request = isAnonymous ? request : signature.signed(request, at: host.clock.now)
+    func send(_ request: HTTPRequest, accepting statuses: [Int]) async throws(PluginError) -> HTTPResponse {
+        var request = signature.signed(request, at: host.clock.now)
         // Not signed, because proxies change it. A range of a compressed answer would be a range of other bytes.
         request.headers["Accept-Encoding"] = "identity"
         let response = try await host.http.send(request)
@@ -73,7 +67,7 @@ struct S3Connection: Sendable {
 
     /// The error for an answer that breaks the protocol.
     func violation(_ message: String, _ response: HTTPResponse) -> PluginError {
-        PluginError(.protocolViolation, message, domain: "s3", detail: Int32(response.status))
+        PluginError(.protocolViolation, message, domain: "s3", detail: Int32(clamping: response.status))
     }
 
     // MARK: Errors
@@ -98,7 +92,7 @@ struct S3Connection: Sendable {
         // Leave out the body, which looks like a web page.
         let bare = HTTPResponse(status: max(400, response.status), headers: response.headers)
         var failure = bare.failure(vendor: "s3", words: String(words.prefix(300)), now: host.clock.now)
-        failure.detail = Int32(response.status)
+        failure.detail = Int32(clamping: response.status)
         // A 403 with any other code refuses the request itself, not its signature.
         let denied: PluginStatus? = response.status == 403 && !code.isEmpty ? .denied : nil
         guard let status = Self.statuses[code] ?? denied else { return failure }

@@ -33,7 +33,9 @@ final class S3Upload: Sendable {
         var tags: [String] = []
         /// Whether the file is in place.
         var isComplete = false
-        /// Whether it has been aborted: a part may still be on its way, for which S3 begins an upload.
+        /// Whether the last call was a completion that failed and would fail again.
+        var hasFailed = false
+        /// Whether it has been aborted: a part may still be on its way, for which S3 begins an upload, or the completion.
         var isAborted = false
     }
 
@@ -48,6 +50,9 @@ final class S3Upload: Sendable {
 
     /// When a call last used the upload, in nanoseconds on the monotonic clock.
     var usedAt: UInt64 { state.withLock(\.usedAt) }
+
+    /// Whether its last call was a completion that failed and would fail again: its caller may have given it up.
+    var hasFailed: Bool { state.withLock(\.hasFailed) }
 
     /// Notes that a call uses the upload.
     func use(at now: UInt64) {
@@ -88,6 +93,15 @@ final class S3Upload: Sendable {
     func complete(size: UInt64, digest: String?) async throws(PluginError) {
         try begin()
         defer { end() }
+        do throws(PluginError) {
+            try await finish(size: size, digest: digest)
+        } catch {
+            state.withLock { $0.hasFailed = !error.isRetryable }
+            throw error
+        }
+    }
+
+    private func finish(size: UInt64, digest: String?) async throws(PluginError) {
         let known = state.withLock(\.self)
         let found = known.hash.hexadecimal
         guard size == known.size, digest == nil || digest == found else {
@@ -99,7 +113,10 @@ final class S3Upload: Sendable {
         guard !known.isComplete else { return }
         // Many servers ignore the fields of a put that state its condition.
         let isThere = request.condition == .any ? false : try await isInPlace()
-        if !isThere { try await put(known, digest: found) }
+        if !isThere {
+            guard !state.withLock(\.isAborted) else { throw Self.aborted }
+            try await put(known, digest: found)
+        }
         state.withLock { $0.isComplete = true }
     }
 
@@ -166,15 +183,8 @@ final class S3Upload: Sendable {
             guard !id.isEmpty else {
                 throw PluginError(.protocolViolation, "the answer has no id of an upload", domain: "s3")
             }
-            let isAborted = state.withLock { [id] state in
-                state.id = id
-                return state.isAborted
-            }
-            guard !isAborted else {
-                // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
-                _ = await Task.detached { [self] in try? await abort() }.value
-                throw PluginError(.notFound, "the upload was aborted while the part was on its way", domain: "s3")
-            }
+            state.withLock { [id] state in state.id = id }
+            try await endIfAborted()
         }
         if state.withLock(\.tags.isEmpty) {
             let tag = try await send(first, number: 1, of: id)
@@ -185,19 +195,36 @@ final class S3Upload: Sendable {
     }
 
     private func send(_ content: [UInt8], number: Int, of id: String) async throws(PluginError) -> String {
-        let response = try await connection.send(
-            requests.part(content, number: number, of: id, at: request.path),
-            accepting: [200]
-        )
+        let answer: Result<HTTPResponse, PluginError>
+        do throws(PluginError) {
+            let part = requests.part(content, number: number, of: id, at: request.path)
+            answer = .success(try await connection.send(part, accepting: [200]))
+        } catch {
+            answer = .failure(error)
+        }
+        try await endIfAborted()
+        let response = try answer.get()
         guard let tag = response.headers["ETag"], EntityTag.tag(tag) != nil else {
             throw connection.violation("the answer to a part has no ETag", response)
         }
         return tag
     }
 
+    /// Aborts the upload at S3 if it was aborted while a request was on its way: S3 may have begun it, or taken a part, after that.
+    private func endIfAborted() async throws(PluginError) {
+        guard state.withLock(\.isAborted) else { return }
+        // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
+        _ = await Task.detached { [self] in try? await abort() }.value
+        throw Self.aborted
+    }
+
+    private static var aborted: PluginError {
+        PluginError(.notFound, "the upload was aborted meanwhile", domain: "s3")
+    }
+
     private func begin() throws(PluginError) {
         let isFree = state.withLock { state in
-            defer { state.isBusy = true }
+            defer { (state.isBusy, state.hasFailed) = (true, false) }
             return !state.isBusy
         }
         guard isFree else {

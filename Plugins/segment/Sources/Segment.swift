@@ -20,11 +20,11 @@ struct Segment: AnalyticsTextPlugin {
     /// The tracking API accepts any write key, so an empty batch proves only that it answers. Segment serves a source's
     /// settings by write key, so finding them proves the key.
     func open() async throws -> [Evidence] {
-        async let settings = host.http.send(requests.settings)
+        async let settings = host.http.sendForEvidence(requests.settings)
         let answer = try await host.http.send(requests.batch([], sentAt: host.clock.now))
         if answer.status != 400 || answer.isPage { try check(answer) }
         let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty batch")
-        guard let found = try? await settings, SegmentResponse(found).isSettings else { return [reachable] }
+        guard let found = await settings, SegmentResponse(found).isSettings else { return [reachable] }
         return [reachable, .authenticated("the settings of the source were found by its write key")]
     }
 

@@ -34,7 +34,7 @@ final class Sentry: CrashPlugin {
     func open() async throws -> [Evidence] {
         let answer = try await reach()
         let wrong = SentryRequests(dsn: requests.dsn.withWrongKey)
-        let refusal = try? await host.http.send(wrong.envelope(item: nil, id: nil, sentAt: host.clock.now))
+        let refusal = try await host.http.sendForEvidence(wrong.envelope(item: nil, id: nil, sentAt: host.clock.now))
         keyCheck.note(isRefused: refusal?.status == 401 || refusal?.status == 403)
         return evidence(answer)
     }

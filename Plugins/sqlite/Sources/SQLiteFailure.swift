@@ -29,8 +29,8 @@ enum SQLiteFailure {
     ///   - code: The extended code.
     ///   - words: SQLite's own message.
     static func error(_ code: Int32, _ words: String) -> PluginError {
-        let primary = code & 0xFF
-        if connector_sqlite_is_damage(code) || primary == SQLITE_CORRUPT || words.hasPrefix("malformed JSON") {
+        let primary = connector_sqlite_primary(code)
+        if primary == SQLITE_CORRUPT || words.hasPrefix("malformed JSON") {
             return damaged(words)
         }
         let (status, message): (PluginStatus, String) =

@@ -55,14 +55,11 @@ final class WebDAV: FilesPlugin {
         guard let username = requests.username else {
             return [.reachable("the server shows the collection to anybody")]
         }
-        let stranger = try? await connection.send(
-            requests.find("", depth: 0, isAnonymous: true),
-            accepting: [207, 401, 403]
-        )
+        let stranger = await host.http.sendForEvidence(requests.find("", depth: 0, isAnonymous: true))
         return switch stranger?.status {
-        case nil: [.reachable("the server shows the collection")]
         case 207: [.reachable("the server shows the collection to anybody, whatever the credentials")]
-        default: [.authenticated("the server shows the collection to \(username)")]
+        case 401, 403: [.authenticated("the server shows the collection to \(username)")]
+        default: [.reachable("the server shows the collection")]
         }
     }
 
@@ -208,6 +205,7 @@ final class WebDAV: FilesPlugin {
             stamp.tag = try await tag(of: temporary, size: made.size)
             try await connection.set(stamp, of: temporary)
             return try await places.alone(at: request.path) { () throws(PluginError) in
+                try upload?.check()
                 try await place(temporary, request)
                 return try await file(request.path).entry()
             }

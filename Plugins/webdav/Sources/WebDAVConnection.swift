@@ -58,7 +58,7 @@ struct WebDAVConnection: Sendable {
             .conflict,
             "there is a file where \"\(path)\" needs a collection",
             domain: "webdav",
-            detail: Int32(response.status)
+            detail: Int32(clamping: response.status)
         )
     }
 
@@ -151,7 +151,7 @@ struct WebDAVConnection: Sendable {
 
     /// The error for an answer that breaks the protocol.
     func violation(_ message: String, _ response: HTTPResponse) -> PluginError {
-        PluginError(.protocolViolation, message, domain: "webdav", detail: Int32(response.status))
+        PluginError(.protocolViolation, message, domain: "webdav", detail: Int32(clamping: response.status))
     }
 
     /// The error for a status.

@@ -104,9 +104,9 @@ final class WebDAVUpload: Sendable {
 
     /// Puts the content at the temporary path. Call it between ``begin(at:)`` and ``end()``.
     func putContent() async throws(PluginError) {
-        let (transfer, content, last, isAborted) = state.withLock { ($0.transfer, $0.content, $0.last, $0.isAborted) }
+        let (transfer, content, last) = state.withLock { ($0.transfer, $0.content, $0.last) }
         // Without the transfer, the last part would pass for the whole.
-        guard !isAborted else { throw Self.aborted }
+        try check()
         guard let transfer else {
             let put = requests.put(content + last, at: temporary, contentType: request.contentType)
             try await connection.sendMakingParents(put, of: temporary, accepting: [201, 204])
@@ -115,6 +115,11 @@ final class WebDAVUpload: Sendable {
         try await transfer.send(last)
         let response = try await transfer.finish()
         guard [201, 204].contains(response.status) else { throw connection.failure(response) }
+    }
+
+    /// Checks that the upload has not been aborted.
+    func check() throws(PluginError) {
+        guard !state.withLock(\.isAborted) else { throw Self.aborted }
     }
 
     /// Ends the request that sends the content to the server, if there is one and it has not ended.

@@ -23,7 +23,7 @@ struct cnats_message;
 
 /** How to connect. Texts that are not needed are null. */
 struct cnats_options {
-    /** One or more, separated by commas: `nats://a:4222,nats://b:4222`. Those after the 64th are ignored. */
+    /** One or more, separated by commas: `nats://a:4222,nats://b:4222`. */
     const char *_Nonnull url;
     /** The name under which the server lists the connection. */
     const char *_Nonnull name;

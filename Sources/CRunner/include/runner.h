@@ -16,6 +16,11 @@
 /** The descriptor to which it writes the number of its successor, or which it closes. */
 #define RUNNER_SUCCESSOR 5
 
+/* What runner_spawn does; `step` says at which of these it failed. */
+#define RUNNER_STARTS_PROGRAM 0
+/** Opens /dev/null, the runner's standard input. */
+#define RUNNER_OPENS_NULL 1
+
 /**
  * Starts a runner: an already open program, with one end of a socket, a pipe as its standard output and standard error, nothing as
  * its standard input, and no other descriptor but the one below. `arguments` follow the program's name, and end with a null.
@@ -24,7 +29,8 @@
  * program, and in `handover` a descriptor for one of the two functions below, which closes it.
  */
 int32_t runner_spawn(
-    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t *_Nonnull handover
+    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t *_Nonnull handover,
+    int32_t *_Nonnull step
 );
 
 /**
@@ -44,12 +50,12 @@ int32_t runner_die_with(int32_t parent);
 /** Names the calling thread, as in `top`: at most 15 bytes. */
 void runner_set_name(const char *_Nonnull name);
 
-/** Makes a pair of connected stream sockets, both closed on exec. */
+/** Makes a pair of connected stream sockets, both closed on exec. Since Linux 6.16, no descriptor can be sent to the first. */
 int32_t runner_socket_pair(int32_t *_Nonnull first, int32_t *_Nonnull second);
 
 /**
  * Sends bytes, and with the first of them a descriptor unless it is -1. Never raises SIGPIPE. Returns how many bytes were sent;
- * -EAGAIN if `waits` is 0 and the socket is full.
+ * -EAGAIN if `waits` is 0 and the socket is full; -ETOOMANYREFS if too many descriptors of this user are in flight.
  */
 int64_t runner_send(int32_t socket, const void *_Nonnull bytes, uint64_t length, int32_t descriptor, int32_t waits);
 

@@ -124,6 +124,8 @@ typedef struct sandbox_filter {
     int32_t process;
     /** Each 0 or 1. */
     uint32_t is_narrow, network, writes;
+    /** Whether the settings name any path: 0 or 1. */
+    uint32_t names;
     /** Whether a supervisor is asked about what would be refused: 0 or 1. */
     uint32_t asks;
 } sandbox_filter;

@@ -11,7 +11,8 @@ extension ConnectorError {
         object["cause"] = cause.map(JSONValue.string)
         object["connector"] = connector.map(JSONValue.string)
         if let position {
-            object["file"] = .string(position.file)
+            // A line of standard input is in no file.
+            if !position.file.isEmpty { object["file"] = .string(position.file) }
             object["line"] = .integer(Int64(position.line))
             object["column"] = .integer(Int64(position.column))
         }

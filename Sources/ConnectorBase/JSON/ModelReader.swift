@@ -85,7 +85,9 @@ package struct ModelReader {
 
     /// Reads a time in RFC 3339; nil if absent or null.
     package func timestamp(_ name: String) throws(ConnectorError) -> Timestamp? {
-        try value(name, "a time such as 2026-01-31T09:30:00Z") { $0.string.flatMap(Timestamp.init(parsing:)) }
+        try value(name, "a time from 1970 to 2500, such as 2026-01-31T09:30:00Z") {
+            $0.string.flatMap(Timestamp.init(parsing:))
+        }
     }
 
     /// Reads one of several words; nil if absent or null.

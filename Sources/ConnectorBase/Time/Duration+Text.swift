@@ -15,6 +15,15 @@ extension Duration {
         }
     }
 
+    /// The range of durations, if a text that is not accepted as one is a number with a unit; nil if it is anything else.
+    ///
+    /// - Parameter shortest: The shortest that is accepted.
+    package static func range(violatedBy text: String, from shortest: String = "1ms") -> String? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard !digits.isEmpty, ["ms", "s", "m", "h"].contains(text.dropFirst(digits.count)) else { return nil }
+        return "from \"\(shortest)\" to \"8760h\""
+    }
+
     /// The whole nanoseconds, clamped to the range of `UInt64`.
     package var nanoseconds: UInt64 {
         guard self > .zero else { return 0 }

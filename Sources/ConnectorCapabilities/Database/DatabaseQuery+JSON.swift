@@ -81,6 +81,9 @@ extension DatabaseQuery {
                 default: comparison != .within
                 }
             guard isFit else {
+                if comparison == .within, member.value == [] {
+                    throw ConnectorError(.invalid, "\(path).\(member.name) needs a value")
+                }
                 let kind = comparison == .within ? "an array of values" : "a number, string, boolean or null"
                 throw ConnectorError(.invalid, "\(path).\(member.name) must be \(kind)")
             }

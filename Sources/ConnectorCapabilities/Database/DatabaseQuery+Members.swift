@@ -28,6 +28,6 @@ extension DatabaseQuery {
         ModelMember(Comparison.lessOrEqual.rawValue, "before the value, or equal", .scalar),
         ModelMember(Comparison.greater.rawValue, "after the value", .scalar),
         ModelMember(Comparison.greaterOrEqual.rawValue, "after the value, or equal", .scalar),
-        ModelMember(Comparison.within.rawValue, "one of the values", .array(.scalar)),
+        ModelMember(Comparison.within.rawValue, "one of the values", .array(.scalar, minimum: 1)),
     ]
 }

@@ -44,9 +44,15 @@ extension ModelMember.Kind {
         case .choice(let words): ["enum": .array(words.map { .string($0) })]
         case .object(let members, let isClosed): Self.schema(of: members, isClosed: isClosed)
         case .map(let kind): ["type": "object", "additionalProperties": .object(kind.schema)]
-        case .array(let kind): ["type": "array", "items": .object(kind.schema)]
+        case .array(let kind, let minimum): Self.schema(ofArrayOf: kind, minimum: minimum)
         case .either(let kinds): ["anyOf": .array(kinds.map { .object($0.schema) })]
         }
+    }
+
+    private static func schema(ofArrayOf kind: Self, minimum: Int) -> JSONObject {
+        var schema: JSONObject = ["type": "array", "items": .object(kind.schema)]
+        if minimum > 0 { schema["minItems"] = .integer(Int64(minimum)) }
+        return schema
     }
 
     /// The schema of an object, at most one group of whose members are alternatives.

@@ -33,8 +33,8 @@ package struct ModelMember: Sendable, Hashable {
         case object([ModelMember], isClosed: Bool = false)
         /// An object with any names, whose values have a kind.
         case map(Kind)
-        /// An array of values of a kind.
-        case array(Kind)
+        /// An array of at least some values of a kind.
+        case array(Kind, minimum: Int = 0)
         /// A value of one of several kinds.
         case either([Kind])
 
@@ -52,7 +52,7 @@ package struct ModelMember: Sendable, Hashable {
             case .text, .number, .boolean, .scalar, .choice: ("", [])
             case .object(let members, _): ("", members)
             case .map(let kind): (".NAME\(kind.inner.path)", kind.inner.members)
-            case .array(let kind): ("[]\(kind.inner.path)", kind.inner.members)
+            case .array(let kind, _): ("[]\(kind.inner.path)", kind.inner.members)
             case .either(let kinds): kinds.map(\.inner).first { !$0.members.isEmpty } ?? ("", [])
             }
         }

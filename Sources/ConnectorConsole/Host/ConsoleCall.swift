@@ -28,7 +28,7 @@ package struct ConsoleCall: Sendable {
     package enum Outcome: Sendable {
         /// The lines of the operation's answer, and how many further lines were omitted.
         case answer([String], omitted: Int)
-        /// The event is stored for `connectors`; `outcomes` has one entry for each connector with direct delivery.
+        /// The event is stored for `connectors`; `outcomes` has one entry for each connector with direct delivery, or whose outbox was full.
         case stored(id: String, connectors: [String], outcomes: [CallOutcome])
         /// The call failed.
         case failure(ConnectorError)
@@ -60,7 +60,8 @@ package struct ConsoleCall: Sendable {
 
     /// Completes the call with the receipt of an event.
     package mutating func end(_ receipt: Receipt, after duration: Duration) {
-        outcome = .stored(id: receipt.id, connectors: receipt.connectors, outcomes: receipt.outcomes)
+        let dropped = receipt.dropped.map { CallOutcome($0, error: DeliveryChange.turnedAway(at: $0)) }
+        outcome = .stored(id: receipt.id, connectors: receipt.connectors, outcomes: receipt.outcomes + dropped)
         self.duration = duration
     }
 

@@ -304,6 +304,7 @@ public final class HostConsoleModel: ConsoleModel {
                 note { $0.end(answer, after: duration) }
                 return "\(act.title): done in \(duration.brief)"
             case .receipt(let receipt):
+                if let loss = receipt.loss { throw loss }
                 note { $0.end(receipt, after: duration) }
                 return receipt.connectors.isEmpty ? "delivered \(receipt.id)" : "stored \(receipt.id), see /outbox"
             }

@@ -201,7 +201,12 @@ struct WebResponder: Sendable {
 
     /// Refuses a body that exceeds the limit; the rest of it is not read.
     func tooLarge(_ request: ServerRequest) -> WebResponse {
-        rejection(413, .tooLarge, "the body is too large", request)
+        guard isAPI(request.path), !request.wantsPage else {
+            return rejection(413, .tooLarge, "the body is too large", request)
+        }
+        var response = WebResponse(ControlResponse(ControlAPI.bodyTooLarge, status: 413))
+        response.isLast = true
+        return response
     }
 
     /// Refuses a request that exceeds a rate limit.

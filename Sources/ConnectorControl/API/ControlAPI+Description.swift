@@ -54,6 +54,7 @@ extension ControlEndpoint {
         if let body {
             object["requestBody"] = [
                 "required": true,
+                "description": .string("At most \(ControlAPI.bodyLimit >> 10) KiB."),
                 "content": ["application/json": ["schema": ControlField.schema(of: body, choice: choice)]],
             ]
         }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorBase
+package import ConnectorBase
 package import ConnectorHTTPServer
 package import ConnectorHost
 
@@ -14,6 +14,14 @@ package struct ControlAPI: Sendable {
     package static let version = 1
     /// The maximum size of a request's body, in bytes.
     package static let bodyLimit = 1 << 20
+    /// The error for a larger body.
+    package static var bodyTooLarge: ConnectorError {
+        ConnectorError(
+            .tooLarge,
+            "the body is larger than \(bodyLimit >> 10) KiB",
+            fix: "send less at once; an application puts a file of any size with FilesClient"
+        )
+    }
     /// All endpoints.
     package let endpoints: [ControlEndpoint]
     /// The indices of the endpoints whose paths have no segments in braces, by path.

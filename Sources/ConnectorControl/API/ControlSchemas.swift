@@ -24,19 +24,30 @@ enum ControlSchemas {
 
     private static func list(of element: JSONValue) -> JSONValue { ["type": "array", "items": element] }
 
+    /// An object whose members have names that the schema does not know, such as those of capabilities.
+    private static func map(to value: JSONValue) -> JSONValue { ["type": "object", "additionalProperties": value] }
+
+    private static let decimal: JSONValue = ["type": "number"]
+    private static let textOrNull: JSONValue = ["type": ["string", "null"]]
+    private static let numberOrNull: JSONValue = ["type": ["integer", "null"]]
+
     private static let states: JSONValue = ["enum": .array(GateState.allCases.map { .string($0.rawValue) })]
     private static let recordStates: JSONValue = [
         "enum": .array(OutboxRecord.State.allCases.map { .string($0.rawValue) })
     ]
 
-    /// An error, of a gate or of a request.
-    private static let error = object(
-        ["code": text, "message": text],
-        [
-            "fix": text, "cause": text, "connector": text, "file": text, "line": number, "column": number,
-            "retryable": flag,
-        ]
-    )
+    /// An error, of a gate or of a request. If a composite's children did not all take a call, `outcomes` has that of each leaf.
+    private static let error: JSONValue = {
+        var others = errorDetails
+        others["outcomes"] = list(of: object(["path": text], ["error": object(errorNames, errorDetails)]))
+        return object(errorNames, others)
+    }()
+
+    private static let errorNames: JSONObject = ["code": text, "message": text]
+    private static let errorDetails: JSONObject = [
+        "fix": text, "cause": text, "connector": text, "file": text, "line": number, "column": number,
+        "retryable": flag, "retryAfterMilliseconds": number,
+    ]
 
     /// The errors of a request.
     static let errors = object(["version": version, "errors": list(of: error)])
@@ -44,38 +55,9 @@ enum ControlSchemas {
     /// The identity of a host.
     static let host = object(["version": version, "release": text, "file": text, "process": number])
 
-    /// The report.
+    /// The report. The command adds `lastCrash`.
     static let status = object(
-        [
-            "version": version,
-            "state": states,
-            "ready": flag,
-            "gates": list(
-                of: object(
-                    ["path": text, "state": states, "target": states, "required": flag, "ready": flag],
-                    [
-                        "policy": text, "quorum": number, "attempts": number, "nextAttemptAt": text, "error": error,
-                        "plugin": object(["id": text, "version": text], ["sha256": text, "linked": flag]),
-                        "evidence": list(
-                            of: object(["kind": text, "detail": text, "at": text, "milliseconds": ["type": "number"]])
-                        ),
-                        "isolation": text, "sandbox": text, "crashes": number, "generation": number,
-                        "standby": object(
-                            ["state": ["enum": ["ready", "opening", "missing"]], "takeovers": number],
-                            ["process": number, "error": error]
-                        ),
-                        "promotion": object(["reason": text, "at": text, "until": text]),
-                        "breaker": object(
-                            [
-                                "state": ["enum": ["closed", "open", "half-open"]], "failures": number,
-                                "openings": number, "refusals": number,
-                            ],
-                            ["nextTrialAt": text]
-                        ),
-                    ]
-                )
-            ),
-        ],
+        ["version": version, "state": states, "ready": flag, "gates": list(of: gate)],
         [
             "outbox": object(["ready": flag, "error": error]),
             "configuration": object(
@@ -92,8 +74,79 @@ enum ControlSchemas {
                     ["memoryBytes": number, "standbys": list(of: text)]
                 )
             ),
+            "lastCrash": lastCrash,
         ]
     )
+
+    /// One connector of the report.
+    private static let gate = object(
+        ["path": text, "state": states, "target": states, "required": flag, "ready": flag],
+        [
+            "places": list(of: text), "simulated": flag, "policy": text, "quorum": number, "attempts": number,
+            "nextAttemptAt": text, "error": error, "openMilliseconds": decimal,
+            "plugin": object(["id": text, "version": text], ["sha256": text, "linked": flag]),
+            "evidence": list(of: object(["kind": text, "detail": text, "at": text, "milliseconds": decimal])),
+            "capabilities": map(to: list(of: text)), "uses": map(to: text),
+            "secrets": list(
+                of: object(["field": text, "source": text, "changedAt": text, "inUse": flag, "proved": flag])
+            ),
+            "isolation": text, "sandbox": text, "crashes": number, "generation": number, "trial": flag,
+            "draining": number, "misbehaviours": number, "warnings": list(of: text),
+            "standby": standby, "breaker": breaker, "http": http, "differences": differences, "canary": canary,
+            "outbox": queue, "promotion": object(["reason": text, "at": text, "until": text]),
+            "calls": object(["total": number, "failures": number], ["lastFailure": error]),
+        ]
+    )
+
+    private static let standby = object(
+        ["state": ["enum": ["ready", "opening", "missing"]], "takeovers": number],
+        ["process": number, "error": error]
+    )
+
+    private static let breaker = object(
+        [
+            "state": ["enum": ["closed", "open", "half-open"]], "failures": number, "openings": number,
+            "refusals": number,
+        ],
+        ["nextTrialAt": text]
+    )
+
+    private static let http = object(
+        ["requests": number, "failures": number, "bytesSent": number, "bytesReceived": number],
+        ["cached": number, "lastStatus": number]
+    )
+
+    private static let differences = object([
+        "compared": number, "different": number, "skipped": number, "last": textOrNull,
+    ])
+
+    /// The outbox of one connector.
+    private static let queue = object(
+        [
+            "queued": number, "bytes": number, "dead": number, "delivered": number, "dropped": number,
+            "perSecond": decimal,
+        ],
+        [
+            "stability": text, "oldest": text, "lastDelivered": text, "code": text, "failure": text,
+            "nextAttemptAt": text,
+        ]
+    )
+
+    private static let canary = object(["share": decimal, "first": share, "second": share], ["withdrawal": text])
+
+    /// One child of a canary.
+    private static let share = object(
+        ["path": text, "calls": number, "failures": number],
+        ["meanMilliseconds": decimal]
+    )
+
+    /// How an earlier command on the file ended; null is what is not known.
+    private static let lastCrash = object([
+        "event": text, "command": textOrNull, "process": numberOrNull, "plugin": textOrNull, "gates": textOrNull,
+        "path": textOrNull, "offset": textOrNull, "function": textOrNull, "source": textOrNull, "time": text,
+        "address": textOrNull, "thread": numberOrNull,
+        "frames": list(of: object(["file": text, "offset": text], ["function": text, "source": text])),
+    ])
 
     /// The operations of every leaf.
     static let operations = object([
@@ -160,21 +213,24 @@ enum ControlSchemas {
         ),
     ])
 
-    /// One event, at each connector that receives it.
-    static let outboxEvent = object([
-        "version": version, "id": text, "capability": text, "operation": text, "createdAt": text, "event": [:],
-        "connectors": list(
-            of: object(
-                [
-                    "connector": text, "state": recordStates,
-                    "attempts": list(
-                        of: object(["at": text, "until": text, "count": number], ["code": text, "reason": text])
-                    ),
-                ],
-                ["nextAttemptAt": text]
-            )
-        ),
-    ])
+    /// One event, at each connector that receives it; `outbox explain` omits the payload, `event`.
+    static let outboxEvent = object(
+        [
+            "version": version, "id": text, "capability": text, "operation": text, "createdAt": text,
+            "connectors": list(
+                of: object(
+                    [
+                        "connector": text, "state": recordStates,
+                        "attempts": list(
+                            of: object(["at": text, "until": text, "count": number], ["code": text, "reason": text])
+                        ),
+                    ],
+                    ["nextAttemptAt": text]
+                )
+            ),
+        ],
+        ["event": [:]]
+    )
 
     /// Dead letters.
     static let dead = object(
@@ -227,6 +283,8 @@ enum ControlSchemas {
         ]
     )
 
-    /// The number of events that were replayed or dropped.
-    static func count(of done: String) -> JSONValue { object(["version": version, done: number]) }
+    /// The number of events that were replayed or dropped; the command adds an error for ids that belong to none.
+    static func count(of done: String) -> JSONValue {
+        object(["version": version, done: number], ["errors": list(of: error)])
+    }
 }

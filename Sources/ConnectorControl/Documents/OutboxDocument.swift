@@ -96,7 +96,9 @@ package enum OutboxDocument {
         ConnectorError(
             .missing,
             "no \(queued ? "event" : "dead letter") has the id \(ids.map(\.excerpt).joined(separator: ", "))",
-            fix: queued ? unknownEvent("").fix : "list them: connector-host outbox dead"
+            fix: queued
+                ? unknownEvent("").fix
+                : "list them: connector-host outbox dead; events that wait are dropped by outbox drop --queued"
         )
     }
 }

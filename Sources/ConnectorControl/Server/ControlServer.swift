@@ -52,10 +52,7 @@ package final class ControlServer: Sendable {
     private static func admit(_ api: ControlAPI) -> RequestAdmission {
         .read(
             limit: ControlAPI.bodyLimit,
-            tooLarge: {
-                let error = ConnectorError(.tooLarge, "the body is larger than \(ControlAPI.bodyLimit >> 10) KiB")
-                return ServerResponse(ControlResponse(error, status: 413))
-            },
+            tooLarge: { ServerResponse(ControlResponse(ControlAPI.bodyTooLarge, status: 413)) },
             answer: { request in ServerResponse(await api.respond(request)) }
         )
     }

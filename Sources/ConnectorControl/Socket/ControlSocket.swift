@@ -29,21 +29,63 @@ package final class ControlSocket: Sendable {
     /// The listening socket. The server closes it.
     package let descriptor: Int32
     private let name: Name
+    private let directory: String
     private let folder: Int32
     private let lock: Int32
+    /// The socket's file; nil if it could not be made.
+    private let file: File?
+
+    /// What tells a file from every other one, as long as it is open.
+    private struct File: Equatable {
+        let device: UInt64
+        let inode: UInt64
+
+        init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            inode = UInt64(truncatingIfNeeded: status.st_ino)
+        }
+
+        /// The open file; nil if the system does not say.
+        init?(_ descriptor: Int32) {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+            self.init(status)
+        }
+
+        /// The file of a name in an open directory; nil if there is none.
+        init?(_ name: Name, in folder: Int32) {
+            var status = stat()
+            guard unsafe fstatat(folder, name.rawValue, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+            self.init(status)
+        }
+    }
 
     /// Binds the socket and listens on it. Creates the directory if it does not exist.
     ///
+    /// - Parameter earlier: This process's earlier socket of the directory, whose file is no longer in its place; its
+    ///   connections stay. Nil if there is none.
     /// - Throws: `conflict` if another host listens there; `storage` if the directory cannot be used.
-    package init(_ name: Name = .control, in directory: String) throws(ConnectorError) {
+    package init(
+        _ name: Name = .control,
+        in directory: String,
+        after earlier: ControlSocket? = nil
+    ) throws(ConnectorError) {
         self.name = name
+        self.directory = directory
         do throws(SystemError) {
             try Directory.makePrivate(directory)
             folder = try Directory.openPrivate(directory)
         } catch {
             throw Self.failure(name, directory, error)
         }
-        lock = unsafe openat(folder, "\(name.rawValue).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let opened = unsafe openat(folder, "\(name.rawValue).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if let earlier, opened >= 0, File(opened) == File(earlier.lock) {
+            // This process holds the lock. A copy of the descriptor holds it, too.
+            close(opened)
+            lock = fcntl(earlier.lock, F_DUPFD_CLOEXEC, 0)
+        } else {
+            lock = opened
+        }
         guard lock >= 0 else {
             let reason = SystemError()
             close(folder)
@@ -64,21 +106,43 @@ package final class ControlSocket: Sendable {
         descriptor = Self.open()
         // If there is a socket, it is stale: this process holds the lock, so no other host listens.
         _ = unsafe unlinkat(folder, name.rawValue, 0)
-        guard descriptor >= 0,
-            unsafe Self.withAddress(name.rawValue, in: folder, directory, { unsafe bind(descriptor, $0, $1) }) == 0,
-            unsafe fchmodat(folder, name.rawValue, 0o600, 0) == 0,
-            listen(descriptor, Self.backlog) == 0
-        else {
-            let reason = SystemError()
+        let isListening = Self.startListening(descriptor, name, in: folder, directory)
+        let reason = SystemError()
+        file = File(name, in: folder)
+        guard isListening else {
             if descriptor >= 0 { close(descriptor) }
             // Everything is initialized, so that `deinit` closes the others.
             throw Self.failure(name, directory, reason)
         }
     }
 
-    /// Removes the socket's file. Call it before the object is released, which releases the lock.
+    /// Binds a socket to a name in an open directory, and listens on it.
+    ///
+    /// - Returns: Whether it listens; if not, `errno` has the reason.
+    private static func startListening(
+        _ socket: Int32,
+        _ name: Name,
+        in folder: Int32,
+        _ directory: String
+    ) -> Bool {
+        guard socket >= 0,
+            unsafe withAddress(name.rawValue, in: folder, directory, { unsafe bind(socket, $0, $1) }) == 0,
+            unsafe fchmodat(folder, name.rawValue, 0o600, 0) == 0
+        else { return false }
+        return listen(socket, backlog) == 0
+    }
+
+    /// Whether clients find the socket. They do not once its file, or the directory, was removed, moved or replaced.
+    package var isInPlace: Bool {
+        var status = stat()
+        guard unsafe lstat("\(directory)/\(name.rawValue)", &status) == 0 else { return false }
+        return File(status) == file
+    }
+
+    /// Removes the socket's file, unless another one has its name by now. Call it before the object is released, which releases the
+    /// lock.
     package func remove() {
-        _ = unsafe unlinkat(folder, name.rawValue, 0)
+        if File(name, in: folder) == file { _ = unsafe unlinkat(folder, name.rawValue, 0) }
     }
 
     deinit {

@@ -152,14 +152,9 @@ struct ClientTarget: Sendable {
             return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
         }
         let event = OutboxEvent(id: id, kind: kind, createdAt: now, payload: payload)
-        let paths: [String]
-        do throws(ConnectorError) {
-            paths = try await outbox.append([event], to: queued.map(\.path), by: end)
-        } catch {
-            throw described(error)
-        }
+        let (stored, dropped) = try await store([event], for: queued, by: end)
         guard !direct.isEmpty else {
-            return Receipt(id: id, connectors: paths, outcomes: [], outbox: outbox)
+            return Receipt(id: id, connectors: stored, dropped: dropped, outcomes: [], outbox: outbox)
         }
         // Storing took some of the time that the whole call has.
         var rest = options
@@ -172,7 +167,47 @@ struct ClientTarget: Sendable {
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
-        return Receipt(id: id, connectors: paths, outcomes: outcomes, outbox: outbox)
+        return Receipt(id: id, connectors: stored, dropped: dropped, outcomes: outcomes, outbox: outbox)
+    }
+
+    /// Stores events of one operation in one step, in their order.
+    ///
+    /// - Returns: A receipt for each, once they are on stable storage; nil if a connector has no outbox, or one that may be full
+    ///   with some of them.
+    func store(
+        _ events: [(id: String, payload: [UInt8])],
+        of operation: String,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> [Receipt]? {
+        let end = clock.deadline(after: options.timeoutNanoseconds)
+        let node = try node
+        let kind = kind(of: operation, at: node)
+        let recipients = try node.recipients(of: kind)
+        guard !recipients.isEmpty, recipients.allSatisfy({ $0.delivery != nil && $0.delivery?.queueBound == nil })
+        else {
+            return nil
+        }
+        let now = now
+        let events = events.map { OutboxEvent(id: $0.id, kind: kind, createdAt: now, payload: $0.payload) }
+        let (stored, dropped) = try await store(events, for: recipients, by: end)
+        return events.map { Receipt(id: $0.id, connectors: stored, dropped: dropped, outcomes: [], outbox: outbox) }
+    }
+
+    /// Stores events in one step.
+    ///
+    /// - Returns: The connectors that they are stored for, and those whose full outbox dropped them.
+    private func store(
+        _ events: [OutboxEvent],
+        for recipients: [Node],
+        by end: UInt64
+    ) async throws(ConnectorError) -> (stored: [String], dropped: [String]) {
+        let paths = recipients.map(\.path)
+        do throws(ConnectorError) {
+            let stored = try await outbox.append(events, to: paths, by: end)
+            return (stored, paths.filter { !stored.contains($0) })
+        } catch {
+            throw described(error)
+        }
     }
 
     /// A payload as an operation's only argument, or as all its arguments by name.

@@ -87,6 +87,19 @@ extension GateClient {
     ) async throws(ConnectorError) -> Receipt {
         try await target.send(id: event.id, event.operation, event.payload.utf8(), as: event.parameter, options)
     }
+
+    /// Stores events of one operation, which were checked, in one step and in their order.
+    ///
+    /// - Returns: A receipt for each; nil if a connector has no outbox, or one with a bound, so that they have to be sent one by
+    ///   one.
+    /// - Throws: What ``send(_:_:options:)`` throws. A file has none of them then; NATS may have some, and recognises their ids.
+    package func store(
+        _ events: [CheckedEvent],
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> [Receipt]? {
+        guard let operation = events.first?.operation else { return [] }
+        return try await target.store(events.map { ($0.id, $0.payload.utf8()) }, of: operation, options)
+    }
 }
 
 extension CrashReport.Kind {

@@ -16,6 +16,10 @@ extension Gate {
     func close(isRestart: Bool = false) async {
         let (action, generations, pause, event) = storage.withLock { storage in
             let action = storage.machine.close(isRestart: isRestart)
+            // A restart keeps the successor of a reload, which will replace whatever the gate opens meanwhile.
+            let prepared = isRestart ? storage.prepared.take() : nil
+            defer { if isRestart { storage.prepared = prepared } }
+            storage.prepared?.giveUp(.gateClosed(path))
             guard action == .begin else { return (action, [Generation](), OneShot<Void>?.none, storage.closed) }
             rundown.shut()
             stopTimer(&storage)
@@ -23,10 +27,8 @@ extension Gate {
             storage.closed = event
             storage.outageStart = nil
             storage.counters = storage.current?.counters ?? storage.counters
-            storage.sandbox = storage.current.map(\.sandbox) ?? storage.sandbox
-            for generation in [storage.successor, storage.prepared, storage.standby.opening] {
-                generation?.giveUp(.gateClosed(path))
-            }
+            if let current = storage.current { storage.keepIsolation(of: current) }
+            for generation in [storage.successor, storage.standby.opening] { generation?.giveUp(.gateClosed(path)) }
             let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
             return (action, generations + storage.draining, storage.pause.take(), event)
         }
@@ -40,7 +42,7 @@ extension Gate {
         for generation in generations { await generation.end() }
         storage.withLock { storage in
             storage.machine.closed()
-            (storage.evidence, storage.sandbox) = ([], nil)
+            (storage.evidence, storage.sandbox, storage.isolation) = ([], nil, (false, nil))
             storage.closed = nil
         }
         settle()

@@ -98,6 +98,8 @@ extension Gate {
     /// An attempt already in progress may have asked the vendor before this request, so a gate that it opens is proved,
     /// too.
     func retry() async {
+        // A gate that is to open, and waits until others have, opens in its turn.
+        guard state != .closed else { return }
         if await heal() { return }
         if await open(isAgain: true) { return }
         await probe(isScheduled: false)
@@ -127,20 +129,17 @@ extension Gate {
             return false
         }
         let result = await successor.open(by: environment.deadline(after: plan.timeout))
-        let (outdated, other) = storage.withLock { storage -> (Generation, Int?) in
-            guard storage.successor === successor else { return (successor, nil) }
+        let predecessor = storage.withLock { storage -> Generation? in
+            guard storage.successor === successor else { return nil }
             storage.successor = nil
-            guard storage.planNumber == number else { return (successor, storage.planToReplaceBy) }
-            guard storage.machine.isProved, case .success(let evidence) = result,
-                (try? successor.takeCalls()) != nil
-            else { return (successor, nil) }
-            let predecessor = storage.current
+            guard storage.planNumber == number, storage.machine.isProved, case .success(let evidence) = result,
+                let predecessor = storage.current, (try? successor.takeCalls()) != nil
+            else { return nil }
             storage.take(successor, evidence)
             _ = storage.machine.probeSucceeded()
-            return (predecessor ?? successor, nil)
+            return predecessor
         }
-        if let other { replaceOutdated(of: other) }
-        guard outdated !== successor else {
+        guard let predecessor else {
             environment.onChange()
             await successor.end()
             return false
@@ -152,7 +151,7 @@ extension Gate {
         // A proof of the predecessor still in progress schedules no next proof.
         scheduleProbe()
         environment.onChange()
-        await drain(outdated)
+        await drain(predecessor)
         return true
     }
 }

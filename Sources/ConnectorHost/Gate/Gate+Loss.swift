@@ -12,6 +12,8 @@ extension Gate {
     private enum Loss {
         /// Nothing: the generation neither received calls nor was the standby.
         case nothing
+        /// Only what the plugin did in `close`, `cancel` or `destroy`: the gate was ending the generation.
+        case late
         /// The gate has lost its standby.
         case standby
         /// The standby receives the calls.
@@ -21,11 +23,14 @@ extension Gate {
     }
 
     /// Ends a generation whose runner has ended. If it received the gate's calls, a gate on trial goes back to its
-    /// earlier instance; otherwise the standby takes over; without one, the gate fails and heals.
+    /// earlier instance; otherwise the standby takes over; without one, the gate fails and heals. The loss of one that the gate
+    /// was ending counts and is logged, since nothing else tells of it.
     ///
     /// After five losses in a minute, the next attempt waits as long as after a permanent error, and the instance that
     /// then receives calls gets one at a time until one succeeds: see ``CircuitBreaker``.
-    func lost(_ generation: Generation, _ error: ConnectorError) {
+    ///
+    /// - Parameter isNews: False for a loss that was told before, when the generation may not have been in use yet.
+    func lost(_ generation: Generation, _ error: ConnectorError, isNews: Bool = true) {
         if rollBack(from: generation, shown(error)) {
             storage.withLock { $0.crashCount += 1 }
             generation.rememberLoss(error)
@@ -37,14 +42,19 @@ extension Gate {
                 storage.standby.lose(shown(error))
                 return .standby
             }
-            guard storage.current === generation, storage.machine.isProved else { return .nothing }
+            guard storage.current === generation, storage.machine.isProved else {
+                guard isNews, generation.state.withLock(\.isEnding) else { return .nothing }
+                storage.crashCount += 1
+                return .late
+            }
             storage.crashCount += 1
             var error = error
             if let count = breaker.lostRunner(error, at: now) {
                 error.message = "\(count) runners have ended in quick succession; the last: \(error.message)"
                 error.isRetryable = false
             }
-            (storage.counters, storage.sandbox) = (generation.counters, generation.sandbox)
+            storage.counters = generation.counters
+            storage.keepIsolation(of: generation)
             if let standby = takeOver(&storage, after: error) { return .takenOver(by: standby, error) }
             _ = storage.machine.instanceLost()
             rundown.shut()
@@ -56,6 +66,9 @@ extension Gate {
         generation.rememberLoss(error)
         switch loss {
         case .nothing: return
+        case .late:
+            logger.warning("runner ended before the instance was destroyed", metadata: ["error": "\(shown(error))"])
+            environment.onChange()
         case .standby:
             abandon(generation, as: .standby)
             missStandby(error)
@@ -77,6 +90,6 @@ extension Gate {
 
     /// Handles a loss that happened before the generation was put into use or became the standby.
     func checkLoss(of generation: Generation) {
-        if let loss = generation.state.withLock(\.loss) { lost(generation, loss) }
+        if let loss = generation.state.withLock(\.loss) { lost(generation, loss, isNews: false) }
     }
 }

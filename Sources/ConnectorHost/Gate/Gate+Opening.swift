@@ -8,6 +8,12 @@ internal import Logging
 internal import Synchronization
 
 extension Gate {
+    /// Sets the target to open before the gate's turn comes. If the gate is closed meanwhile, ``open(by:isAgain:)`` can
+    /// leave it closed.
+    func request() {
+        storage.withLock { $0.machine.request() }
+    }
+
     /// Attempts to open until one succeeds, `retry` allows no more attempts, the deadline passes, or the gate closes.
     ///
     /// A second caller awaits the attempts in progress. A gate that fails here heals automatically.
@@ -75,21 +81,26 @@ extension Gate {
 
     /// Creates a generation and opens it. A failed attempt is cleaned up.
     ///
-    /// If the vendor refuses the secrets, the same attempt tries the next alternative.
+    /// If the vendor refuses the secrets, the same attempt tries the next alternative. If the gate adopts another plan
+    /// meanwhile, the same attempt begins again with that plan.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
-        let (isRepeated, number) = storage.withLock { ($0.machine.attempts > 1 || $0.machine.round > 1, $0.planNumber) }
-        var alternatives = SecretAlternatives(isRepeated ? renewedConfigurations() : [lastConfiguration])
         while true {
-            let action = await attempt(
-                with: alternatives.next() ?? lastConfiguration,
-                round,
-                plan: number,
-                by: deadline
-            ) {
-                if !isRepeated, plan.hasAlternatives { alternatives.add(renewedConfigurations()) }
-                return !alternatives.isEmpty
+            let (isRepeated, number) = storage.withLock {
+                ($0.machine.attempts > 1 || $0.machine.round > 1, $0.planNumber)
             }
-            if let action { return action }
+            var alternatives = SecretAlternatives(isRepeated ? renewedConfigurations() : [lastConfiguration])
+            while storage.withLock({ $0.planNumber == number }) {
+                let action = await attempt(
+                    with: alternatives.next() ?? lastConfiguration,
+                    round,
+                    plan: number,
+                    by: deadline
+                ) {
+                    if !isRepeated, plan.hasAlternatives { alternatives.add(renewedConfigurations()) }
+                    return !alternatives.isEmpty
+                }
+                if let action { return action }
+            }
         }
     }
 
@@ -98,7 +109,8 @@ extension Gate {
     /// - Parameters:
     ///   - number: The number of the plan that the configuration belongs to.
     ///   - hasMore: Whether another alternative follows if the vendor refuses this one.
-    /// - Returns: Nil if the vendor refused the secrets and another alternative follows.
+    /// - Returns: Nil if the vendor refused the secrets and another alternative follows, or if the attempt failed and the
+    ///   gate has another plan by now.
     private func attempt(
         with configuration: GatePlan.InstanceConfiguration,
         _ round: Int,
@@ -111,6 +123,7 @@ extension Gate {
             guard storage.machine.isTrying(round: round) else { return (false, false, Generation?.none) }
             // An instance with new secrets, which still opens although the one that it was to replace is gone.
             let other = storage.successor
+            if let other { storage.draining.append(other) }
             storage.successor = generation
             storage.held.removeAll { !$0.isHeld }
             return (true, storage.held.count >= Self.heldLimit, other)
@@ -161,36 +174,39 @@ extension Gate {
     }
 
     /// Records the result of an attempt.
+    ///
+    /// - Returns: Nil if the attempt failed and the gate has another plan by now, of which the failure says nothing.
     private func finish(
         _ generation: Generation,
         _ result: Result<[Evidence], ConnectorError>,
         _ round: Int,
         plan number: Int,
         by deadline: UInt64
-    ) -> GateStateMachine.FailureAction {
+    ) -> GateStateMachine.FailureAction? {
         let now = environment.clock.now()
-        let (action, isUsed, hasRecovered, other) = storage.withLock { storage in
-            guard storage.machine.isTrying(round: round) else {
-                return (GateStateMachine.FailureAction.nothing, false, false, Int?.none)
-            }
+        let (action, isUsed, hasRecovered) = storage.withLock {
+            storage -> (GateStateMachine.FailureAction?, Bool, Bool) in
+            guard storage.machine.isTrying(round: round) else { return (.nothing, false, false) }
             storage.successor = nil
+            if case .failure = result, generation.isHeld { storage.held.append(generation) }
+            if case .failure = result, storage.planNumber != number { return (nil, false, false) }
             storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
             switch result {
             case .success(let evidence):
                 storage.take(generation, evidence)
+                // The gate may have adopted another plan since calls were directed to the generation.
+                storage.isOutdated = storage.planNumber != number
                 let hasRecovered = storage.outageStart.take() != nil
                 _ = storage.machine.attemptSucceeded(round: round)
-                // The gate may have adopted another plan since calls were directed to the generation.
-                return (.nothing, true, hasRecovered, storage.planNumber == number ? nil : storage.planToReplaceBy)
+                return (.nothing, true, hasRecovered)
             case .failure(var error):
-                if generation.isHeld { storage.held.append(generation) }
                 storage.failureCounts[error.code.key(in: storage.failureCounts), default: 0] += 1
                 if now >= deadline { error.isRetryable = false }
                 storage.error = shown(error)
                 storage.content = generation.content ?? storage.content
-                storage.sandbox = generation.sandbox
+                storage.keepIsolation(of: generation)
                 if storage.outageStart == nil { storage.outageStart = storage.openStart }
-                return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false, nil)
+                return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false)
             }
         }
         if isUsed {
@@ -204,7 +220,7 @@ extension Gate {
             environment.uses.opened(path)
             checkLoss(of: generation)
             renewStandby()
-            if let other { replaceOutdated(of: other) }
+            replaceOutdated()
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

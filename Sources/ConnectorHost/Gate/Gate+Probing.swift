@@ -58,7 +58,8 @@ extension Gate {
                 if action == .fail {
                     rundown.shut()
                     storage.current = nil
-                    (storage.counters, storage.sandbox) = (generation.counters, generation.sandbox)
+                    storage.counters = generation.counters
+                    storage.keepIsolation(of: generation)
                 }
                 return action
             }

@@ -92,6 +92,7 @@ extension Gate {
         detach { gate in
             await body(gate)
             gate.storage.withLock { $0.isRenewing = false }
+            gate.replaceOutdated()
         }
     }
 }

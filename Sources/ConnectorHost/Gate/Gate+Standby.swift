@@ -83,7 +83,10 @@ extension Gate {
 
     private func openStandby() async {
         let begun = storage.withLock { storage -> (current: Generation, round: Int)? in
-            guard storage.machine.isProved, storage.standby.isMissing, let current = storage.current else { return nil }
+            // The successor of an outdated instance gets a standby of its own.
+            guard storage.machine.isProved, !storage.isOutdated, storage.standby.isMissing,
+                let current = storage.current
+            else { return nil }
             storage.standby.stopTimer(environment.clock)
             storage.standby.missingSince = storage.standby.missingSince ?? environment.clock.now()
             return (current, storage.standby.round)
@@ -92,7 +95,7 @@ extension Gate {
         let plan = plan.with(current.configuration)
         let result = await openBeside(plan, as: .standby, in: current.berth.other, by: .max)
         let isWanted = storage.withLock { storage in
-            guard storage.standby.round == round, storage.current === current else { return false }
+            guard storage.standby.round == round, storage.current === current, !storage.isOutdated else { return false }
             guard case .success(let standby) = result else { return true }
             (storage.standby.opening, storage.standby.ready) = (nil, standby)
             storage.standby.generationCount = storage.generationCount
@@ -180,7 +183,10 @@ extension Gate {
         else { return nil }
         storage.standby.lose(shown(error))
         storage.standby.takeovers += 1
+        // A standby of an earlier plan is to be replaced like the instance whose place it takes.
+        let isOutdated = storage.isOutdated
         direct(to: standby, &storage)
+        storage.isOutdated = isOutdated
         return standby.generation
     }
 }

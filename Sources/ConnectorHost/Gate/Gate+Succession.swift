@@ -137,25 +137,24 @@ extension Gate {
     @discardableResult
     func take(_ succession: Seated) -> OneShot<Void>? {
         let successor = succession.generation
-        let earlierPlan = plan
-        let (isTaken, predecessor, outdated) = storage.withLock { storage -> (Bool, Generation?, Int?) in
+        let (isTaken, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
             let proof = storage.evidence
-            let isOther = adopt(succession.plan, &storage)
-            guard storage.prepared === successor else {
-                return (false, nil, isOther ? storage.planToReplaceBy : nil)
-            }
+            let earlierPlan = adopt(succession.plan, &storage)
+            guard storage.prepared === successor else { return (false, nil) }
             storage.prepared = nil
-            guard storage.machine.succeeded() else { return (false, successor, nil) }
+            guard storage.machine.succeeded() else {
+                storage.draining.append(successor)
+                return (false, successor)
+            }
             var predecessor = storage.current
-            if succession.plan.trial != nil, let kept = predecessor {
+            if succession.plan.trial != nil, let kept = storage.current.take() {
                 // The predecessor kept for an earlier trial is no longer needed.
-                predecessor = storage.predecessor?.generation
+                predecessor = storage.takePredecessor()
                 storage.predecessor = Seated(plan: earlierPlan, generation: kept, evidence: proof)
             }
             direct(to: succession, &storage)
-            return (true, predecessor, nil)
+            return (true, predecessor)
         }
-        if let outdated { replaceOutdated(of: outdated) }
         if isTaken {
             breaker.instanceChanged()
             checkLoss(of: successor)
@@ -167,6 +166,8 @@ extension Gate {
             sendEarlyEvents()
             environment.uses.opened(path)
             renewStandby()
+        } else {
+            replaceOutdated()
         }
         environment.onChange()
         return predecessor.map { predecessor in
@@ -184,23 +185,28 @@ extension Gate {
     /// If the plugin is exclusive, or none opens beside it, the gate closes and opens with the new plan, as if it had
     /// first opened after the reload.
     ///
-    /// - Parameter number: The number of the new plan.
-    func replaceOutdated(of number: Int) {
+    /// This does nothing if no instance is outdated, or while another one opens in its place. Whoever opens that one
+    /// calls this again afterwards.
+    func replaceOutdated() {
+        guard storage.withLock({ $0.outdated != nil }) else { return }
         detach { gate in
-            let plan = gate.plan
-            guard let outdated = gate.storage.withLock({ $0.current }) else { return }
-            let message: Logger.Message = "gate uses its new configuration"
-            if !outdated.plan.excludes(plan),
-                await gate.replace(by: plan.configuration, of: number, saying: message)
-            {
-                return
+            while let (outdated, number) = gate.storage.withLock({ $0.outdated }) {
+                let plan = gate.plan
+                let message: Logger.Message = "gate uses its new configuration"
+                if !outdated.plan.excludes(plan),
+                    await gate.replace(by: plan.configuration, of: number, saying: message)
+                {
+                    return
+                }
+                let hasFailed = gate.storage.withLock { storage in
+                    guard let (other, otherNumber) = storage.outdated else { return false }
+                    return other === outdated && otherNumber == number
+                }
+                // Otherwise the gate has another plan or instance by now, or none, or one opens.
+                guard hasFailed else { continue }
+                gate.logger.warning("gate closes to open with its new configuration")
+                return await gate.restart()
             }
-            let isInUse = gate.storage.withLock { storage in
-                storage.machine.isProved && storage.planNumber == number && storage.current === outdated
-            }
-            guard isInUse else { return }
-            gate.logger.warning("gate closes to open with its new configuration")
-            await gate.restart()
         }
     }
 
@@ -221,15 +227,13 @@ extension Gate {
     /// - Parameter needsInstance: Whether the plan needs another instance than the one before. If the gate has opened
     ///   meanwhile, its instance is then replaced in the background; otherwise it stays in use.
     func adopt(_ plan: GatePlan, needsInstance: Bool) {
-        let outdated = storage.withLock { storage -> Int? in
-            let isOther = adopt(plan, needsInstance: needsInstance, &storage)
-            let outdated = isOther && needsInstance ? storage.planToReplaceBy : nil
-            // An attempt under the earlier plan would only be discarded.
-            if isOther { storage.successor?.giveUp(superseded) }
+        let earlier = storage.withLock { storage in
+            let earlier = adopt(plan, needsInstance: needsInstance, &storage)
             if plan.probeInterval == nil, storage.machine.isProved { stopTimer(&storage) }
-            return outdated
+            return earlier
         }
-        if let outdated { replaceOutdated(of: outdated) }
+        replaceOutdated()
+        if !needsInstance { retry(ifAdmittedSince: earlier) }
         if plan.hasStandby { keepStandby() } else { renewStandby() }
         scheduleProbe()
         environment.onChange()
@@ -238,26 +242,43 @@ extension Gate {
     /// Adopts another plan, under the lock of the storage.
     ///
     /// - Parameter needsInstance: Whether the plan needs another instance than the one before.
-    /// - Returns: Whether an instance under the new plan would differ from one under the old.
+    /// - Returns: The plan before.
     @discardableResult
-    func adopt(_ plan: GatePlan, needsInstance: Bool = true, _ storage: inout Storage) -> Bool {
-        let isOther = planned.withLock { planned in
-            defer { planned = plan }
-            return !planned.opensLike(plan)
-        }
+    func adopt(_ plan: GatePlan, needsInstance: Bool = true, _ storage: inout Storage) -> GatePlan {
+        let earlier = exchange(plan)
         isRecorded.store(plan.recording != nil, ordering: .relaxed)
-        if isOther { storage.planNumber += 1 }
+        if !earlier.opensLike(plan) {
+            storage.planNumber += 1
+            if needsInstance { storage.isOutdated = true }
+            // An attempt under the earlier plan would only be discarded.
+            storage.successor?.giveUp(superseded)
+        }
         if needsInstance { storage.replacementCount += 1 }
         storage.configuration = plan.configuration
         storage.machine.retry = plan.retry
         breaker.use(plan.breaker)
         storage.current?.use(timeout: plan.timeout)
-        return isOther
+        return earlier
     }
 
     /// Adopts a plan whose instance would be the same, so that the earlier configuration is released.
     func refresh(_ plan: GatePlan) {
-        planned.withLock { $0 = plan }
+        retry(ifAdmittedSince: exchange(plan))
+    }
+
+    /// Replaces the plan, and returns the one before.
+    private func exchange(_ plan: GatePlan) -> GatePlan {
+        planned.withLock { planned in
+            defer { planned = plan }
+            return planned
+        }
+    }
+
+    /// Opens a failed gate if the lock or the trusted keys have changed since an earlier plan: its plugin may be loaded
+    /// by now.
+    private func retry(ifAdmittedSince earlier: GatePlan) {
+        guard state == .failed, plan.admission != earlier.admission else { return }
+        detach { await $0.retry() }
     }
 
     /// Closes the gate, and opens it with another plan: see ``restart(by:)``.
@@ -279,15 +300,13 @@ extension Gate {
         if state == .failed { await retry() }
     }
 
-    /// Ends a generation that receives no new calls, once its calls in flight have finished, and counts it as draining
-    /// until then.
+    /// Ends a draining generation once its calls in flight have finished.
+    ///
+    /// It counts as draining from the moment in which it receives no new calls, so that closing the gate awaits its
+    /// end.
     func drain(_ generation: Generation) async {
-        let oldest = storage.withLock { storage in
-            storage.draining.append(generation)
-            return storage.draining.count > Self.drainingLimit
-                ? storage.draining[storage.draining.count - 1 - Self.drainingLimit] : nil
-        }
-        oldest?.cut()
+        let oldest = storage.withLock { $0.draining.dropLast(Self.drainingLimit) }
+        for generation in oldest { generation.cut() }
         await generation.end()
         storage.withLock { $0.draining.removeAll { $0 === generation } }
         environment.onChange()
@@ -316,13 +335,25 @@ extension Gate.Storage {
         }
     }
 
-    /// The number of the plan by which an instance of an earlier one is to be replaced; nil if the gate uses none, or
-    /// while it is being replaced already, which then sees to it: see ``Gate/replace(by:of:saying:)``.
-    var planToReplaceBy: Int? { machine.isProved && successor == nil ? planNumber : nil }
+    /// The generation that is to be replaced because it is of an earlier plan, and the number of the plan; nil if there
+    /// is none, or while another one opens in its place.
+    var outdated: (generation: Generation, number: Int)? {
+        guard isOutdated, machine.isProved, successor == nil, let current else { return nil }
+        return (current, planNumber)
+    }
 
-    /// Records the generation that receives calls from now on.
+    /// Removes and returns the generation kept during a trial, which then drains.
+    mutating func takePredecessor() -> Generation? {
+        guard let generation = predecessor.take()?.generation else { return nil }
+        draining.append(generation)
+        return generation
+    }
+
+    /// Records the generation that receives calls from now on. The one that received them so far drains.
     mutating func take(_ generation: Generation, _ evidence: [Evidence]) {
+        if let current { draining.append(current) }
         current = generation
+        isOutdated = false
         content = generation.content
         self.evidence = evidence
         error = nil

@@ -13,9 +13,9 @@ extension Gate {
 
     /// Ends the trial: the current generation has passed the test, and its predecessor ends.
     func endTrial() {
-        guard let predecessor = storage.withLock({ $0.predecessor.take() }) else { return }
+        guard let predecessor = storage.withLock({ $0.takePredecessor() }) else { return }
         logger.info("gate keeps its successor after the trial")
-        end(predecessor.generation)
+        end(predecessor)
         environment.onChange()
     }
 

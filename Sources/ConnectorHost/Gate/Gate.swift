@@ -56,6 +56,9 @@ final class Gate: CalledGate {
         var generationCount: UInt64 = 0
         /// How many different plans the gate has had, so that a generation of an earlier one is not put into use.
         var planNumber = 1
+        /// Whether the current generation is of an earlier plan, and is to be replaced by one of the plan: see
+        /// ``Gate/replaceOutdated()``.
+        var isOutdated = false
         /// How many plans the gate has adopted that needed another instance than the one before.
         var replacementCount: UInt64 = 0
         /// Whether a reload has removed the gate from the tree.
@@ -74,6 +77,8 @@ final class Gate: CalledGate {
         var counters: HTTPCounters?
         /// How well the sandbox of the last generation held, if it was in a runner; kept after it ends.
         var sandbox: String?
+        /// Whether the last generation was in a runner, and why, if a crash is the reason; kept after it ends.
+        var isolation: (isRemote: Bool, promotion: Promotion?) = (false, nil)
         /// When the current opening began.
         var openStart: UInt64 = 0
         /// How long the last opening took.
@@ -104,6 +109,11 @@ final class Gate: CalledGate {
         var crashCount = 0
         /// Whether a check for changed secrets is in progress.
         var isRenewing = false
+
+        /// Keeps what the report shows of the isolation of a generation that ends.
+        mutating func keepIsolation(of generation: Generation) {
+            (sandbox, isolation) = (generation.sandbox, generation.isolation)
+        }
     }
 
     /// Creates a closed gate; loads and starts nothing.
@@ -125,7 +135,8 @@ final class Gate: CalledGate {
         rundown.shut()
         let generations = storage.withLock { storage in
             stopTimer(&storage)
-            return storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
+            let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
+            return generations + storage.draining
         }
         for generation in generations {
             Task(executorPreference: environment.calls.gateThreads) { await generation.end() }
@@ -274,8 +285,8 @@ extension Gate {
                     evidence: storage.evidence
                 ),
                 isSimulated: plan.isSimulated,
-                isolation: plan.runsRemotely(storage.current) ? .process : nil,
-                promotion: storage.current?.isolation.promotion,
+                isolation: plan.runsRemotely(storage.current?.isolation ?? storage.isolation) ? .process : nil,
+                promotion: (storage.current?.isolation ?? storage.isolation).promotion,
                 sandbox: storage.current.map(\.sandbox) ?? storage.sandbox,
                 crashCount: storage.crashCount,
                 standby: keepsStandby ? storage.standby.report : nil,

@@ -33,6 +33,8 @@ struct GatePlan: Sendable {
         var admission = PluginAdmission()
         /// Whether the application links the plugin.
         var isLinked = false
+        /// The leaf that the plan was made from; nil if no configuration describes it.
+        var leaf: Result<LeafPlan, ConnectorError>?
         /// The plugin's configuration and secrets.
         var configuration: InstanceConfiguration
         /// Whether a secret has several sources; if the vendor refuses one, the next is tried.
@@ -80,10 +82,10 @@ struct GatePlan: Sendable {
 }
 
 extension GatePlan {
-    /// Whether the plugin runs in a runner, because its setting says so or because the current instance does.
-    func runsRemotely(_ current: Generation?) -> Bool {
+    /// Whether the plugin runs in a runner, because its setting says so or because the last instance did.
+    func runsRemotely(_ last: (isRemote: Bool, promotion: Promotion?)) -> Bool {
         guard !self.hasStandIn else { return false }
-        return self.isolation.kind == .process || current?.isolation.isRemote ?? false
+        return self.isolation.kind == .process || last.isRemote
     }
 
     /// The plan of a leaf that no configuration describes: it never opens.

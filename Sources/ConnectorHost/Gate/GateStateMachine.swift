@@ -76,6 +76,11 @@ struct GateStateMachine: ~Copyable {
         case nothing
     }
 
+    /// The application asks for the gate to open once others have: ``open(isAgain:)`` then carries on this request.
+    mutating func request() {
+        if !isRetired { target = .open }
+    }
+
     /// The application asks for the gate to open.
     ///
     /// - Parameter isAgain: Whether this carries on an earlier request: a gate that was closed since then stays closed.

@@ -73,7 +73,7 @@ extension Generation {
     }
 
     /// The functions that must have returned before the instance is destroyed.
-    private static let ended: Set<String> = ["open", "probe", "close", "cancel"]
+    private static let ended: Set<String> = ["open", "probe", "close", "cancel", PluginFunction.callback]
 
     /// Waits until the instance is destroyed, but only briefly for functions that should have returned by now.
     private func isDestroyed(_ event: OneShot<Void>) async -> Bool {
@@ -81,7 +81,7 @@ extension Generation {
         let soon = environment.clock.now().saturatingAdding(Self.shortPatience)
         if await event.wait(by: min(soon, end), on: environment.clock) != nil { return true }
         let isBlocked = functionsInside.contains { $0.isOverdue || Self.ended.contains($0.name) }
-        guard !isBlocked, !services.isInCallback else { return false }
+        guard !isBlocked else { return false }
         return await event.wait(by: end, on: environment.clock) != nil
     }
 

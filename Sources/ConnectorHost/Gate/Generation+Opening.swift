@@ -22,6 +22,8 @@ extension Generation {
         case .success(let found): candidate = found
         }
         let start = environment.clock.now()
+        services.proofBegins()
+        defer { services.proofEnds() }
         let outcome = await environment.calls.run(
             overdue: { self.overdue(candidate, $0) },
             owner: context.owner,
@@ -58,13 +60,18 @@ extension Generation {
 
     /// Describes what did not finish before the deadline of opening.
     private func overdue(_ candidate: PluginCandidate, _ operation: UInt64) -> Overdue {
-        let (step, owner) = state.withLock { state -> (Step?, Overdue.ThreadOwner) in
+        let (current, owner, channel) = state.withLock { state -> (Step?, Overdue.ThreadOwner, (any Channel)?) in
             state.isOverdue = state.step != nil
-            return (state.step, state.isRemote ? .runner : .host)
+            return (state.step, state.isRemote ? .runner : .host, state.channel)
         }
+        // In a runner, `open` holds no thread of the host.
+        let isInside = channel?.functionsInside.contains { $0.name == Step.open.rawValue } ?? false
+        let step = current ?? (isInside ? Step.open : nil)
         let overdue: Overdue
         switch step {
-        case nil: return .completion(of: "open", isWaiting: services.isWaiting(for: operation))
+        case nil:
+            let isWaiting = channel?.isWaiting(for: operation) ?? services.isWaiting(for: operation)
+            return .completion(of: "open", isWaiting: isWaiting)
         case .create: overdue = .returning(from: "create of \(candidate.path)", on: owner)
         case .open: overdue = .returning(from: "open of \(candidate.path)", on: owner)
         case .load:

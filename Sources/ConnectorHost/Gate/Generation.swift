@@ -153,7 +153,7 @@ final class Generation: Sendable {
             function.isOverdue = isOverdue
             functions.append(function)
         }
-        if services.isInCallback { functions.append(PluginFunction("a callback of a request or timer")) }
+        if services.isInCallback { functions.append(PluginFunction(PluginFunction.callback)) }
         return functions
     }
 
@@ -181,6 +181,8 @@ final class Generation: Sendable {
     func probe() async -> Result<[Evidence], ConnectorError> {
         guard let channel = state.withLock(\.channel) else { return .failure(.gateClosed(plan.path)) }
         let start = environment.clock.now()
+        services.proofBegins()
+        defer { services.proofEnds() }
         return await run(.probe, on: channel).flatMap {
             environment.evidence(in: $0, of: .probe, isForeign: channel.isForeign, startedAt: start)
         }
@@ -196,10 +198,10 @@ final class Generation: Sendable {
     ) async -> OperationTable.Outcome {
         let deadline = deadline ?? environment.deadline(after: timeout)
         return await environment.calls.run(
-            overdue: { [plugin, services] operation in
+            overdue: { [plugin] operation in
                 let name = phase.rawValue
                 guard channel.functionsInside.contains(where: { $0.name == name }) else {
-                    return .completion(of: name, isWaiting: services.isWaiting(for: operation))
+                    return .completion(of: name, isWaiting: channel.isWaiting(for: operation))
                 }
                 return .returning(from: PluginFunction(name), of: plugin, on: channel.instance == nil ? .runner : .host)
             },

@@ -249,7 +249,7 @@ public final class ConnectorHost: Sendable {
     ///   ``Report/requireReady()``.
     @discardableResult
     public func open(timeout: Duration? = nil) async -> Report {
-        await open(of: nil, timeout: timeout)
+        await open(current.tree, of: nil, timeout: timeout)
     }
 
     /// Opens one connector, everything below it, and everything it waits for; other connectors are unchanged.
@@ -257,11 +257,16 @@ public final class ConnectorHost: Sendable {
     /// - Throws: `unknown-connector` if no connector has the path.
     @discardableResult
     public func open(_ path: String, timeout: Duration? = nil) async throws(ConnectorError) -> Report {
-        await open(of: try current.node(path).node, timeout: timeout)
+        let tree = current.tree
+        return await open(tree, of: try tree.node(path), timeout: timeout)
     }
 
-    private func open(of node: Node?, timeout: Duration?) async -> Report {
+    private func open(_ tree: Tree, of node: Node?, timeout: Duration?) async -> Report {
         guard life.withLock({ $0.open() }) else { return report }
+        // A gate that is closed by hand before its turn comes stays closed.
+        let gates = tree.gatesToOpen(for: node)
+        for gate in gates { gate.request() }
+        let requested = Set(gates.map(ObjectIdentifier.init))
         if node == nil {
             reloader.opensGates = true
             watcher?.start()
@@ -276,7 +281,10 @@ public final class ConnectorHost: Sendable {
         let threads = environment.calls.gateThreads.prepare() ? environment.calls.gateThreads : nil
         Task(executorPreference: threads) { [self] in
             async let proof: Void = outbox.prove(on: threads, within: timeout)
-            await current.tree.forEachGate(.opening, of: node) { await $0.open(by: end) }
+            // A reload may have added gates by now.
+            await (node == nil ? current.tree : tree).forEachGate(.opening, of: node) { gate in
+                await gate.open(by: end, isAgain: requested.contains(ObjectIdentifier(gate)))
+            }
             await proof
             life.withLock { $0.opened() }
             opened.send()

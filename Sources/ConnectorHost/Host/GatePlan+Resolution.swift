@@ -44,6 +44,7 @@ extension GatePlan {
                     ?? connector.specification.flatMap { try? plugins.manifest($0).get() },
                 admission: plugins.admission,
                 isLinked: connector.specification?.linked != nil,
+                leaf: leaf,
                 configuration: InstanceConfiguration(plan),
                 hasAlternatives: plan?.hasAlternatives ?? false,
                 readsFiles: plan?.readsFiles ?? false,

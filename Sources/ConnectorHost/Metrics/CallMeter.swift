@@ -26,6 +26,32 @@ final class CallMeter: Sendable {
     private struct Series {
         var histogram = DurationHistogram()
         var timer: CoreMetrics.Timer?
+        /// The durations to forward once there is a timer; nil if there is one, or none is to be made.
+        var waiting: [UInt64]?
+
+        /// Creates a series without calls.
+        ///
+        /// - Parameter isForwarded: Whether a timer will be made for it.
+        init(isForwarded: Bool) {
+            if isForwarded { waiting = [] }
+        }
+
+        /// Counts a call.
+        ///
+        /// - Returns: The timer to forward its duration to.
+        mutating func record(_ nanoseconds: UInt64) -> CoreMetrics.Timer? {
+            histogram.record(nanoseconds)
+            waiting?.append(nanoseconds)
+            return timer
+        }
+
+        /// Uses a timer from now on.
+        ///
+        /// - Returns: The durations to forward to it now.
+        mutating func use(_ timer: CoreMetrics.Timer?) -> [UInt64] {
+            self.timer = timer
+            return waiting.take() ?? []
+        }
     }
 
     /// Creates a meter without calls.
@@ -41,18 +67,31 @@ final class CallMeter: Sendable {
     ///
     /// - Parameter code: The code of its error; nil for success.
     func record(_ nanoseconds: UInt64, _ code: ConnectorError.Code?) {
-        let timer = state.withLock { state in
+        let (timer, isNew, key) = state.withLock { state -> (CoreMetrics.Timer?, Bool, ConnectorError.Code?) in
             guard let code else {
-                if state.successes == nil { state.successes = Series(timer: timers?.make(attributes(nil))) }
-                state.successes?.histogram.record(nanoseconds)
-                return state.successes?.timer
+                let isNew = state.successes == nil
+                if isNew { state.successes = Series(isForwarded: timers != nil) }
+                return (state.successes?.record(nanoseconds), isNew, nil)
             }
             let key = code.key(in: state.failures)
-            if state.failures[key] == nil { state.failures[key] = Series(timer: timers?.make(attributes(key))) }
-            state.failures[key]?.histogram.record(nanoseconds)
-            return state.failures[key]?.timer
+            let isNew = state.failures[key] == nil
+            if isNew { state.failures[key] = Series(isForwarded: timers != nil) }
+            return (state.failures[key]?.record(nanoseconds), isNew, key)
         }
         timer?.recordNanoseconds(nanoseconds)
+        if isNew, let timers { forward(key, to: timers) }
+    }
+
+    /// Makes the timer of a new series, and forwards to it the calls so far.
+    ///
+    /// Not under the lock: the metrics system is the application's code.
+    private func forward(_ code: ConnectorError.Code?, to timers: CallTimers) {
+        let timer = timers.make(attributes(code))
+        let waiting = state.withLock { state -> [UInt64] in
+            guard let code else { return state.successes?.use(timer) ?? [] }
+            return state.failures[code]?.use(timer) ?? []
+        }
+        for nanoseconds in waiting { timer?.recordNanoseconds(nanoseconds) }
     }
 
     private func attributes(_ code: ConnectorError.Code?) -> [(String, String)] {

@@ -26,13 +26,16 @@ final class CallTimers: Sendable {
 
     /// Makes the timer of a series; nil once the connector is gone.
     func make(_ attributes: [(String, String)]) -> CoreMetrics.Timer? {
-        timers.withLock { timers in
-            guard timers != nil else { return nil }
-            let name = MetricDefinition.callDuration.name
-            let timer = CoreMetrics.Timer(label: name, dimensions: attributes + self.attributes, factory: factory)
+        guard timers.withLock({ $0 != nil }) else { return nil }
+        let name = MetricDefinition.callDuration.name
+        // Not under the lock: the metrics system is the application's code.
+        let timer = CoreMetrics.Timer(label: name, dimensions: attributes + self.attributes, factory: factory)
+        let isWanted = timers.withLock { timers in
             timers?.append(timer)
-            return timer
+            return timers != nil
         }
+        if !isWanted { timer.destroy() }
+        return isWanted ? timer : nil
     }
 
     /// Removes every timer from the metrics system, and makes no further one.

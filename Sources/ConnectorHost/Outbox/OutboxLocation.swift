@@ -34,7 +34,7 @@ enum OutboxLocation: Sendable {
             self = .none(
                 ConnectorError(
                     .storage,
-                    "the outbox has no directory: neither XDG_STATE_HOME nor HOME is set",
+                    "the outbox has no directory: neither XDG_STATE_HOME nor HOME is set to an absolute path",
                     fix: "name one as \"state\" in connectors.json"
                 )
             )

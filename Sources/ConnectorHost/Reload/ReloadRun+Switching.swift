@@ -51,11 +51,6 @@ extension ReloadRun {
         environment.trials.follow(tree)
         for leaf in work.leaves
         where leaf.step == .succeed && leaf.plan.trial != nil && !kept.contains(leaf.plan.path) {
-            // Also for a gate that has gone back since the switch because its runner ended: the request that records
-            // this comes next. If it had gone back before the switch, it may go back to the same instance once more.
-            if !unrecorded.contains(leaf.plan.path) {
-                environment.running.remember(earlier.leaves[leaf.plan.path], of: leaf.plan.path)
-            }
             if leaf.gate.isOnTrial { environment.trials.begin(leaf.gate) }
         }
         ends += finish(work, kept: kept)

@@ -210,7 +210,7 @@ struct ReloadRun {
         guard let node = environment.current.tree[path], node.gate === rollback.gate,
             rollback.gate.replacementCount == rollback.replacementCount
         else {
-            environment.running.goBack(path, because: nil)
+            environment.running.goBack(path, to: nil, because: nil)
             return reload
         }
         var error = environment.gates.redactor.redact(rollback.error)
@@ -218,7 +218,7 @@ struct ReloadRun {
         (reload.rolledBack, reload.errors) = ([path], [error])
         // That reload may have given it the plan that failed, with other settings of the gate.
         rollback.gate.adopt(rollback.plan, needsInstance: false)
-        environment.running.goBack(path, because: error)
+        environment.running.goBack(path, to: rollback.plan.leaf, because: error)
         let configuration = environment.running.resolved.configuration
         environment.current.publish { before in
             Tree(

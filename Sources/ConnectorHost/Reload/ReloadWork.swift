@@ -71,7 +71,8 @@ struct ReloadWork: Sendable {
 
     private static func step(_ change: Plan.Change?, _ gate: Gate) -> Step {
         guard let change else { return .keep }
-        guard change.cost != .nothing, gate.target == .open else { return .adopt }
+        // A closed gate whose target is open opens in its turn, with the settings that it then has.
+        guard change.cost != .nothing, gate.target == .open, gate.state != .closed else { return .adopt }
         guard gate.state.isUsable else { return .reopen }
         return change.cost == .stopsFirst ? .stopFirst : .succeed
     }

@@ -15,8 +15,6 @@ final class RunningConfiguration: Sendable {
         var resolved: ResolvedConfiguration
         var digest: String
         var since: Timestamp
-        /// What gates on trial may go back to, by path.
-        var earlier: [String: Result<LeafPlan, ConnectorError>] = [:]
         /// How often gates have gone back without a record so far, by path.
         var unrecorded: [String: Int] = [:]
         /// How many configurations ran before, including those with the same files.
@@ -74,28 +72,23 @@ final class RunningConfiguration: Sendable {
         }
     }
 
-    /// Remembers what a gate on trial may go back to.
-    func remember(_ leaf: Result<LeafPlan, ConnectorError>?, of path: String) {
-        state.withLock { $0.earlier[path] = leaf }
-    }
-
-    /// The gates that have gone back to what is remembered of them, and whose leaves do not say so yet.
+    /// The gates that have gone back to earlier instances, and whose leaves do not say so yet.
     var unrecorded: Set<String> { state.withLock { Set($0.unrecorded.keys) } }
 
-    /// Notes that a gate has gone back, which ``goBack(_:because:)`` will record.
+    /// Notes that a gate has gone back, which ``goBack(_:to:because:)`` will record.
     func willGoBack(_ path: String) {
         state.withLock { $0.unrecorded[path, default: 0] += 1 }
     }
 
-    /// Records that a leaf is again as it was before the last change, and why.
+    /// Records that a gate runs an earlier leaf again, and why.
     ///
     /// - Parameter error: Nil if another change has come since then, so that there is nothing to record.
-    func goBack(_ path: String, because error: ConnectorError?) {
+    func goBack(_ path: String, to leaf: Result<LeafPlan, ConnectorError>?, because error: ConnectorError?) {
         state.withLock { state in
             let count = (state.unrecorded[path] ?? 1) - 1
             state.unrecorded[path] = count > 0 ? count : nil
             guard let error else { return }
-            if let earlier = state.earlier.removeValue(forKey: path) { state.resolved.leaves[path] = earlier }
+            if let leaf { state.resolved.leaves[path] = leaf }
             state.errors.append(error)
         }
     }

@@ -48,12 +48,15 @@ public struct ImagesReport: Sendable, Hashable {
 }
 
 extension Report {
-    /// A sentence for people about the images in the host's memory that no gate uses any longer; nil if there are none.
+    /// A sentence for people about the images in the host's memory that no gate uses any longer; nil if there are none, and
+    /// while a gate opens, which does not say yet what it uses.
     package var unusedImagesText: String? {
+        guard !gates.contains(where: { $0.policy == nil && $0.state == .opening }) else { return nil }
         let used = Set(gates.filter { $0.isolation != .process }.compactMap { $0.plugin?.sha256 }).count
         guard let images, images.count > used else { return nil }
         let unused = images.count - used
-        return "\(images.count) images of plugins in memory, \(Int64(images.bytes).megabytes): "
+        let all = images.count == 1 ? "1 image" : "\(images.count) images"
+        return "\(all) of plugins in memory, \(Int64(images.bytes).megabytes): "
             + "\(unused) that no gate uses \(unused == 1 ? "stays" : "stay") until the process ends"
     }
 }

@@ -77,11 +77,6 @@ final class CurrentTree: Sendable {
     /// - Throws: `unknown-connector` if no connector has the path.
     func node(_ path: String) throws(ConnectorError) -> (node: Node, number: UInt64) {
         let (tree, number) = state.withLock { ($0.tree, $0.number) }
-        if let node = tree[path] { return (node, number) }
-        throw ConnectorError(
-            .unknownConnector,
-            "there is no enabled connector \"\(path)\"",
-            fix: suggestion(for: path, among: tree.nodes.map(\.path))
-        )
+        return (try tree.node(path), number)
     }
 }

@@ -10,8 +10,8 @@ extension Node {
     /// The connectors that receive an event sent to this one, each with its own queue: the recipients of every child
     /// for a composite with the policy `all`, otherwise the connector itself.
     ///
-    /// - Throws: `unsupported` if no child of an `all` has the operation, or if no plugin behind a queue has it, or takes the
-    ///   capability's events in batches. Without a queue, the call throws it.
+    /// - Throws: `unsupported` if no child of an `all` has the operation or takes all events of the capability in batches, or if no
+    ///   plugin behind a queue has it or takes batches. Without a queue, the call throws it.
     func recipients(of kind: EventKind) throws(ConnectorError) -> [Node] {
         guard policy.isAll else {
             // The outbox would try for ever to deliver what no plugin takes, and hold up every later event. A composite whose leaves
@@ -24,9 +24,25 @@ extension Node {
                 connector: path
             )
         }
+        let operation = kind.operationName
+        let takers = children.filter { $0.offers(operation) != false || $0.takesOnlyBatches(of: kind) }
+        if !takers.contains(where: { $0.offers(operation) != nil }) { _ = try able(operation) }
         var recipients: [Node] = []
-        for child in try able(kind.operationName) { recipients += try child.recipients(of: kind) }
+        for child in takers { recipients += try child.recipients(of: kind) }
         return recipients.unique
+    }
+
+    /// Whether a plugin behind the queue of this connector, or of one below, takes every event of the capability, and only in batches:
+    /// it has none of the operations that events come from.
+    private func takesOnlyBatches(of kind: EventKind) -> Bool {
+        if policy.isAll { return children.contains { $0.takesOnlyBatches(of: kind) } }
+        return delivery != nil && leaves.contains { $0.hasOnlyBatches(of: kind) }
+    }
+
+    /// Whether this leaf takes every event of the capability, and only in batches.
+    private func hasOnlyBatches(of kind: EventKind) -> Bool {
+        guard let batch = manifest?.operation(named: kind.batchName) else { return false }
+        return !batch.capability.operations.contains(where: \.isDelivered)
     }
 
     /// This connector and those below it that have queues of their own.
@@ -64,7 +80,7 @@ extension Node {
     }
 
     /// Delivers events of one capability to the vendor: as one batch if every plugin that takes them supports batches, otherwise one
-    /// by one.
+    /// by one. Events that are delivered in another way than the first ones are left for the next delivery.
     ///
     /// When delivering one by one, cancelling the task stops before the next event. All the calls share the time of one, and none starts
     /// in its second half, so that a host that dies sends few events twice.
@@ -73,8 +89,18 @@ extension Node {
     func deliver(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
         guard let kind = events.first?.kind else { return .success([]) }
         if let canary { return await deliverDivided(events, by: canary) }
+        let areBatched = takesBatches(of: kind)
+        if gate == nil {
+            let kinds = Set(events.map(\.kind)).filter { takesBatches(of: $0) == areBatched }
+            let first = events.prefix { kinds.contains($0.kind) }
+            guard first.count == events.count else {
+                let rest = DeliveryAnswer.unsent("not sent: earlier events were delivered in another way")
+                let answers = await deliver(Array(first))
+                return answers.map { $0 + Array(repeating: rest, count: events.count - first.count) }
+            }
+        }
         let batch = definition(of: kind.batchName)
-        if let batch, let parameter = batch.operation.batchParameter, takesBatches(of: events) {
+        if areBatched, let batch, let parameter = batch.operation.batchParameter {
             return await deliver(events, to: kind.batchName, as: parameter)
         }
         var answers: [DeliveryAnswer] = []
@@ -110,14 +136,14 @@ extension Node {
         return .success(answers + Array(repeating: rest, count: events.count - answers.count))
     }
 
-    /// Whether events may be delivered as a batch, which passes by every plugin that takes them only one by one.
-    private func takesBatches(of events: [OutboxEvent]) -> Bool {
-        guard gate == nil else { return true }
-        let kinds = Set(events.map(\.kind))
+    /// Whether events of a kind may be delivered as a batch, which passes by every plugin that takes them only one by one, and reaches
+    /// those that take only other kinds.
+    private func takesBatches(of kind: EventKind) -> Bool {
         // An event whose own operation no plugin has can only be delivered in a batch.
-        guard kinds.allSatisfy({ offers($0.operationName) != false }) else { return true }
+        guard gate == nil, offers(kind.operationName) != false else { return true }
         return leaves.allSatisfy { leaf in
-            kinds.allSatisfy { leaf.offers($0.batchName) != false || leaf.offers($0.operationName) == false }
+            (leaf.offers(kind.batchName) != false) == (leaf.offers(kind.operationName) != false)
+                || leaf.hasOnlyBatches(of: kind)
         }
     }
 
@@ -135,14 +161,21 @@ extension Node {
         }
         batch.append(UInt8(ascii: "]"))
         let arguments = CallArguments(texts: [(parameter, batch)])
+        let answer: ConnectorAnswer
         do throws(ConnectorError) {
-            let answer = try await call(
+            answer = try await call(
                 Call(operation: operation, arguments: arguments, options: CallOptions()),
                 isChild: true
             )
-            return .success(try answer.deliveries(count: events.count))
         } catch {
             return .failure(error)
+        }
+        do throws(ConnectorError) {
+            return .success(try answer.deliveries(count: events.count))
+        } catch {
+            // Nothing but another version of the plugin helps.
+            let message = "the answer to \"\(operation)\" breaks the capability's rules: \(error.message)"
+            return .failure(ConnectorError(.misbehaved, message, connector: path, position: error.position))
         }
     }
 

@@ -81,14 +81,12 @@ extension Node {
     ///
     /// The choice depends on the event alone, so that it is the same when the event is delivered again.
     func deliverDivided(_ events: [OutboxEvent], by canary: Canary) async -> Result<[DeliveryAnswer], ConnectorError> {
-        guard let first = events.first else { return .success([]) }
-        let operation = first.kind.operationName
         var parts: [[Int]] = [[], []]
         for (index, event) in events.enumerated() {
             let tries = canary.tries(event: event.id) { key in
                 (try? JSONValue(parsing: event.payload, file: event.id)).flatMap(key.value(in:))
             }
-            parts[chosen(canary, operation, tries: tries).isSecond ? 1 : 0].append(index)
+            parts[chosen(canary, event.kind.operationName, tries: tries).isSecond ? 1 : 0].append(index)
         }
         func answers(_ part: Int) async -> Result<[DeliveryAnswer], ConnectorError> {
             guard !parts[part].isEmpty else { return .success([]) }

@@ -147,6 +147,18 @@ struct Tree: Sendable {
     /// The node of a path.
     subscript(path: String) -> Node? { indices[path].map { nodes[$0] } }
 
+    /// The node of a path.
+    ///
+    /// - Throws: `unknown-connector` if no connector has the path.
+    func node(_ path: String) throws(ConnectorError) -> Node {
+        if let node = self[path] { return node }
+        throw ConnectorError(
+            .unknownConnector,
+            "there is no enabled connector \"\(path)\"",
+            fix: suggestion(for: path, among: nodes.map(\.path))
+        )
+    }
+
     /// A path, and those of the leaves at and below it, whose own places may be elsewhere.
     func paths(below path: String) -> Set<String> { Set((self[path]?.leaves ?? []).map(\.path) + [path]) }
 
@@ -164,6 +176,12 @@ struct Tree: Sendable {
     var gates: [Gate] { nodes.compactMap(\.gate) }
 
     // MARK: Order
+
+    /// The gates that ``forEachGate(_:of:where:_:)`` opens for a node: its own, and those they wait for; all for nil.
+    func gatesToOpen(for node: Node?) -> [Gate] {
+        let selected = selected(node, leafWaits)
+        return nodes.filter { selected[$0.index] }.compactMap(\.gate)
+    }
 
     /// Runs a function for all gates concurrently, except that each gate waits for its dependencies.
     ///

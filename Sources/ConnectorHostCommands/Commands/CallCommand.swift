@@ -14,8 +14,9 @@ struct CallCommand: AsyncParsableCommand {
         abstract: "Call an operation of a connector, and show its answer.",
         discussion: """
             Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken \
-            literally. A composite is called like a leaf; its policy decides which children answer. Write -- before an argument \
-            that begins with a hyphen.
+            literally. If one parameter takes JSON, NAME=VALUE with any other name is a member of it: query=Berlin limit=1. So \
+            is its own name (order=5 is {"order": 5}), unless VALUE is an object or an array. A composite is called like a \
+            leaf; its policy decides which children answer. Write -- before an argument that begins with a hyphen.
 
             If a host runs on the same file (connector-host run), it makes the call, and no gate opens here.
 

@@ -125,6 +125,17 @@ struct RunCommand: AsyncParsableCommand {
         } catch let status as ExitCode where status == interruption.exitStatus {
             return answer.output.write(RunDocument(queued: 0))
         }
+        if !simulate,
+            let other = try? await AttachedHost.findElsewhere(
+                file,
+                than: session.resolved.configuration.hostDirectory()
+            )
+        {
+            log.logger.warning(
+                "another host runs on the same file, with its earlier \"name\" or \"state\": stop one of them",
+                metadata: ["process": "\(other.identity.process)"]
+            )
+        }
         do throws(ConnectorError) {
             try await session.host.claimOutbox()
         } catch {

@@ -18,13 +18,14 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Put events into the outbox, from which a running host delivers them.",
         discussion: """
             Returns once the events are on disk. A host on the same file delivers them: connector-host run, or an application. \
-            The arguments are those of call. With - instead, every line of standard input is one event, stored as it comes.
+            The arguments are those of call. With - instead, every line of standard input is one event, stored as it comes, and \
+            delivered in the order of the lines.
 
             With --simulate the gates open against simulators in this process, and the command returns once these have received \
             the events. Nothing is written to disk.
 
-            Exit status: 0 if every event was stored, or delivered with --simulate; 1 if one was not; 2 if the configuration is \
-            invalid; 64 for wrong usage.
+            Exit status: 0 if every event was stored, or delivered with --simulate; 1 if one was not, such as one that every \
+            connector's full outbox dropped; 2 if the configuration is invalid; 64 for wrong usage.
 
             Examples:
               connector-host send analytics track event='Order Completed' userId=u1
@@ -61,8 +62,20 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    /// The number of events from standard input to send concurrently.
+    /// The number of events from standard input that are stored in one step.
     private static let batchSize = 256
+
+    /// What became of some lines of standard input.
+    private struct Outcome {
+        /// How many events were stored or delivered.
+        var count = 0
+        /// The first that was not, by the number of its line.
+        var failure: (number: Int, error: ConnectorError)?
+        /// The lines after that one whose events were.
+        var later = RangeSet<Int>()
+        /// How many of the stored events were dropped by a full outbox, by its connector.
+        var dropped: [String: Int] = [:]
+    }
 
     func validate() throws {
         try answers.validate(isSimulated: simulate)
@@ -81,12 +94,15 @@ struct SendCommand: AsyncParsableCommand {
         )
         var sent: SentDocument?
         do throws(ConnectorError) {
-            answer.output.write(try await document(session, &sent))
+            let document = try await document(session, &sent)
+            answer.output.write(document)
+            document.warn()
         } catch {
             // An event timed out because its gate is not open: report the reason for that.
             let cause = error.code == .timedOut ? failure(in: session.host.report) : nil
             let error = cause ?? error
             answer.report([error], of: .call, sent: sent)
+            sent?.warn()
             try await session.close()
             throw ExitStatus.failed
         }
@@ -105,16 +121,20 @@ struct SendCommand: AsyncParsableCommand {
             try await openSimulated(session)
             var document = SentDocument(path: path, operation: operation, sent: 0, isSimulated: simulate)
             defer { sent = document }
-            try await sendLines(gate, session.interruption, &document.sent)
+            try await sendLines(gate, session.interruption, &document)
             return document
         }
         // Check the event before any gate opens.
         let event = try gate.checked(operation, values(gate))
         try await openSimulated(session)
-        let id = try await cancellable(session.interruption) { () async throws(ConnectorError) in
-            try await send(event, to: gate)
+        let receipt = try await cancellable(session.interruption) { () async throws(ConnectorError) -> Receipt in
+            let receipt = try await send(event, to: gate)
+            if simulate { try await awaitDelivery(of: receipt) }
+            return receipt
         }
-        return SentDocument(path: path, operation: operation, sent: 1, id: id, isSimulated: simulate)
+        var document = SentDocument(path: path, operation: operation, sent: 1, id: receipt.id, isSimulated: simulate)
+        document.dropped = Self.dropped([receipt])
+        return document
     }
 
     /// Opens the connector against its simulators, with `--simulate`.
@@ -140,12 +160,21 @@ struct SendCommand: AsyncParsableCommand {
         simulate ? try await interruption.cancelling(step) : try await step()
     }
 
-    /// Sends one event and, with simulators, awaits its delivery.
+    /// Sends one event.
     ///
-    /// - Returns: The event's id.
-    private func send(_ event: GateClient.CheckedEvent, to gate: GateClient) async throws(ConnectorError) -> String {
+    /// - Throws: The error of the outboxes if they were all full, and dropped it.
+    private func send(_ event: GateClient.CheckedEvent, to gate: GateClient) async throws(ConnectorError) -> Receipt {
         let receipt = try await gate.send(event)
-        guard simulate else { return receipt.id }
+        if let loss = receipt.loss { throw loss }
+        return receipt
+    }
+
+    /// How many of some events were dropped by a full outbox, by its connector.
+    private static func dropped(_ receipts: [Receipt]) -> [String: Int] {
+        receipts.flatMap(\.dropped).reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+
+    private func awaitDelivery(of receipt: Receipt) async throws(ConnectorError) {
         do throws(ConnectorError) {
             try await receipt.delivered(within: timeout ?? .seconds(30))
             if let failure = receipt.outcomes.lazy.compactMap(\.error).first { throw failure }
@@ -155,7 +184,6 @@ struct SendCommand: AsyncParsableCommand {
             error.fix = nil
             throw error
         }
-        return receipt.id
     }
 
     private func values(_ gate: GateClient) throws(ConnectorError) -> JSONObject {
@@ -165,13 +193,13 @@ struct SendCommand: AsyncParsableCommand {
 
     /// Sends the lines of standard input as they arrive. A signal has the same effect as the end of the input.
     ///
-    /// - Parameter sent: Counts the events that are stored or delivered.
-    /// - Throws: The first error, with the number of its line. No line after one that is not an event is sent. Beside one that
-    ///   cannot be stored or delivered, later ones may be: the error names them.
+    /// - Parameter document: Counts the events that are stored or delivered.
+    /// - Throws: The first error, with the number of its line. No line after one that is not an event, or cannot be stored, is sent.
+    ///   Beside one that cannot be delivered, later ones may be: the error names them.
     private func sendLines(
         _ gate: GateClient,
         _ interruption: Interruption,
-        _ sent: inout Int
+        _ document: inout SentDocument
     ) async throws(ConnectorError) {
         var input = InputLines()
         let done = simulate ? "delivered" : "stored"
@@ -183,21 +211,18 @@ struct SendCommand: AsyncParsableCommand {
             for start in stride(from: 0, to: lines.count, by: Self.batchSize) {
                 let batch = lines[start...].prefix(Self.batchSize)
                 let (events, fault) = events(in: batch, for: gate)
-                let refusals = try await cancellable(interruption) { () async throws(ConnectorError) in
+                let outcome = try await cancellable(interruption) { () async throws(ConnectorError) in
                     await send(events, to: gate)
                 }
-                sent += events.count - refusals.count
-                progress.show(sent)
-                guard let (number, failure) = refusals.first ?? fault else { continue }
+                document.sent += outcome.count
+                document.dropped.merge(outcome.dropped) { $0 + $1 }
+                progress.show(document.sent)
+                guard let (number, failure) = outcome.failure ?? fault else { continue }
                 var error = failure
-                var later = RangeSet<Int>()
-                for (line, _) in events where line > number && !refusals.contains(where: { $0.number == line }) {
-                    later.insert(contentsOf: line..<line + 1)
-                }
                 error.position?.line = number
                 error.message = "line \(number) of standard input: \(error.message)"
-                if !later.isEmpty {
-                    let lines = later.ranges.map { lines in
+                if !outcome.later.isEmpty {
+                    let lines = outcome.later.ranges.map { lines in
                         lines.count == 1 ? "\(lines.lowerBound)" : "\(lines.lowerBound)-\(lines.upperBound - 1)"
                     }
                     error.message += " (\(done) all the same: lines \(lines.joined(separator: ", ")))"
@@ -227,27 +252,54 @@ struct SendCommand: AsyncParsableCommand {
         return (events, nil)
     }
 
-    /// Sends events concurrently.
-    ///
-    /// - Returns: The errors of those that were not stored or delivered, in the order of their lines.
+    /// Stores events in their order and, with simulators, awaits their deliveries.
     private func send(
         _ events: [(number: Int, event: GateClient.CheckedEvent)],
         to gate: GateClient
-    ) async -> [(number: Int, error: ConnectorError)] {
-        await withTaskGroup(of: (number: Int, error: ConnectorError)?.self) { group in
-            for (number, event) in events {
+    ) async -> Outcome {
+        // If that fails, one of them may be the reason, and those before it are stored all the same.
+        var receipts = (try? await gate.store(events.map(\.event))) ?? []
+        var failure: (number: Int, error: ConnectorError)?
+        for (number, event) in events.dropFirst(receipts.count) {
+            do throws(ConnectorError) {
+                receipts.append(try await send(event, to: gate))
+            } catch {
+                failure = (number, error)
+                break
+            }
+        }
+        guard simulate else {
+            return Outcome(count: receipts.count, failure: failure, dropped: Self.dropped(receipts))
+        }
+        var outcome = await deliveries(of: receipts, events.map(\.number))
+        outcome.failure = outcome.failure ?? failure
+        return outcome
+    }
+
+    /// Awaits the deliveries of the events of some lines.
+    private func deliveries(of receipts: [Receipt], _ numbers: [Int]) async -> Outcome {
+        await withTaskGroup(of: (index: Int, error: ConnectorError?).self) { group in
+            for (index, receipt) in receipts.enumerated() {
                 group.addTask {
                     do throws(ConnectorError) {
-                        _ = try await send(event, to: gate)
-                        return nil
+                        try await awaitDelivery(of: receipt)
+                        return (index, nil)
                     } catch {
-                        return (number, error)
+                        return (index, error)
                     }
                 }
             }
-            var refusals: [(number: Int, error: ConnectorError)] = []
-            for await refusal in group { if let refusal { refusals.append(refusal) } }
-            return refusals.sorted { $0.number < $1.number }
+            var errors = [ConnectorError?](repeating: nil, count: receipts.count)
+            for await (index, error) in group { errors[index] = error }
+            var outcome = Outcome(count: errors.count { $0 == nil })
+            for (number, error) in zip(numbers, errors) {
+                if let error {
+                    outcome.failure = outcome.failure ?? (number, error)
+                } else if outcome.failure != nil {
+                    outcome.later.insert(contentsOf: number..<number + 1)
+                }
+            }
+            return outcome
         }
     }
 }

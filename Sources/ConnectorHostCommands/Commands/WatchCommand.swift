@@ -17,8 +17,8 @@ struct WatchCommand: AsyncParsableCommand {
             If a host runs on the same file (connector-host run), shows its events from now on, and opens no gate.
 
             Runs until interrupted, or until --count events have been shown. Exit status: 0, also after Ctrl-C or SIGTERM; 130 and \
-            143 if these arrive while gates are opening; 1 if the connector does not exist; 2 if the configuration is invalid; 64 \
-            for wrong usage.
+            143 if these arrive while gates are opening, before the first event; 1 if the connector does not exist; 2 if the \
+            configuration is invalid; 64 for wrong usage.
 
             Examples:
               connector-host watch
@@ -71,29 +71,56 @@ struct WatchCommand: AsyncParsableCommand {
             answer: answer,
             logger: log.logger
         )
-        // Listen before the gates open, so that no early event is lost.
-        let events = session.host.events(of: path)
-        do {
-            let report = if let path { try await session.open(path) } else { await session.open(timeout: nil) }
-            Self.warn(report, below: path)
+        do throws(ConnectorError) {
+            if let path { _ = try session.host.gate(path) }
         } catch {
             answer.report([error])
             try await session.close()
             throw ExitStatus.failed
         }
-        if session.interruption.exitStatus != nil { return try await session.close() }
-        let output = answer.output
-        await session.interruption.cancelling { [count] in
-            var shown = 0
-            for await event in events where !Task.isCancelled {
-                output.writeLine(EventDocument(event: event))
-                shown += 1
-                // A failed write means that the reader has closed the pipe.
-                if shown == count || StandardStream.outputFailure != nil { return }
+        // Listen before the gates open, so that no early event is lost.
+        let events = session.host.events(of: path)
+        let hasBegun = await session.interruption.cancelling {
+            [path, count, output = answer.output, host = session.host] () async -> Bool in
+            let progress = OpeningProgress.show(of: host)
+            // One gate may take any time to open, and the others send events meanwhile.
+            let opening = Task { await Self.open(path, of: host, progress) }
+            let shown = await withTaskCancellationHandler {
+                var shown = 0
+                for await event in events where !Task.isCancelled {
+                    await progress?.end()
+                    output.writeLine(EventDocument(event: event))
+                    shown += 1
+                    // A failed write means that the reader has closed the pipe.
+                    if shown == count || StandardStream.outputFailure != nil { break }
+                }
+                return shown
+            } onCancel: {
+                opening.cancel()
             }
+            opening.cancel()
+            return await opening.value || shown > 0
         }
+        if !hasBegun, session.interruption.exitStatus != nil { return try await session.close() }
         // From here on a signal ends the command normally.
         try? await session.close()
+    }
+
+    /// Opens the gates, and warns of those that fail.
+    ///
+    /// - Returns: False if the task was cancelled before all of them had opened or failed.
+    private static func open(_ path: String?, of host: ConnectorHost, _ progress: OpeningProgress?) async -> Bool {
+        let report: Report
+        if let path {
+            // The connector existed a moment ago; one that a reload has removed since sends no events.
+            report = (try? await host.open(path)) ?? host.report
+        } else {
+            report = await host.open()
+        }
+        let hasOpened = !Task.isCancelled
+        await progress?.end()
+        warn(report, below: path)
+        return hasOpened
     }
 
     /// Shows the events of the running host.

@@ -15,6 +15,18 @@ struct SentDocument: Document {
     var id: String?
     /// Whether the events were delivered to simulators.
     var isSimulated = false
+    /// How many of the stored events were dropped by a full outbox, by its connector.
+    var dropped: [String: Int] = [:]
+
+    /// Warns on standard error of events that were not stored for every connector.
+    func warn() {
+        let style = TextStyle.detected(for: .error)
+        for (connector, count) in dropped.sorted(by: { $0.key < $1.key }) {
+            let events = count == 1 ? "1 event" : "\(count) events"
+            let text = "\(connector): the outbox was full and dropped \(events) (\"whenFull\": \"dropNewest\")"
+            StandardStream.error.writeLine(style.paint("warning: ", .warning) + style.shown(text))
+        }
+    }
 
     func lines(_ style: TextStyle) -> [String] {
         let done = isSimulated ? "delivered to simulators" : "stored"

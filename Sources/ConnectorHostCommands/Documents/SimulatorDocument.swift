@@ -17,8 +17,13 @@ struct SimulatorDocument: Document {
         receivedURL = "http://127.0.0.1:\(port)/_received"
         for name in simulator.vendors {
             let url = try await simulator.baseURL(of: name)
-            let credentials = (VendorCatalogue.demoCredentials[name] ?? [:]).sorted { $0.key < $1.key }
-            vendors.append((name, url, credentials.map { ($0.key, $0.value) }))
+            var credentials = VendorCatalogue.demoCredentials[name] ?? [:]
+            // Those that name a server, such as a DSN, name this one; and some APIs do not begin at the URL.
+            for (key, value) in try await simulator.configuration(of: name)
+            where credentials[key] != nil || (key == "endpoint" && value != url) {
+                credentials[key] = value
+            }
+            vendors.append((name, url, credentials.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
         }
     }
 

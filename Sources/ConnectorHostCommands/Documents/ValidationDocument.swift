@@ -17,7 +17,8 @@ struct ValidationDocument: Document {
     var gateCount: Int
     /// The number of gates that would fail.
     var failingCount = 0
-    /// The problems that prevent gates from opening, ordered by path; those of a plugin are listed only for its first gate.
+    /// The problems that prevent gates from opening, ordered by path; those of a plugin are listed only for its first gate,
+    /// and name the others.
     var problems: [ConnectorError] = []
     /// What is wrong although every gate would open.
     var warnings: [String] = []
@@ -33,6 +34,9 @@ struct ValidationDocument: Document {
         includedFiles = resolved.configuration.includedFiles.enumerated().map { ($1, counts[$0 + 1] ?? 0) }
         gateCount = resolved.leaves.count
         var examined: [PluginSpecification: [ConnectorError]] = [:]
+        // The places of a plugin's problems in the list, and the further gates that have them.
+        var places: [PluginSpecification: Range<Int>] = [:]
+        var others: [PluginSpecification: [String]] = [:]
         for (connector, leaf) in resolved.configuration.enabledLeaves.sorted(by: {
             $0.connector.path < $1.connector.path
         }) {
@@ -59,11 +63,22 @@ struct ValidationDocument: Document {
                 problems.append(error)
             }
             if isFailing { failingCount += 1 }
-            guard known == nil else { continue }
+            guard known == nil else {
+                others[leaf.plugin, default: []].append(connector.path)
+                continue
+            }
+            let first = problems.count
             problems += found.map { error in
                 var error = error
                 error.connector = connector.path
                 return error
+            }
+            places[leaf.plugin] = first..<problems.count
+        }
+        for (plugin, paths) in others {
+            let more = paths.count > 8 ? ", … (\(paths.count - 8) more)" : ""
+            for index in places[plugin] ?? 0..<0 {
+                problems[index].message += " (also for \(paths.prefix(8).joined(separator: ", "))\(more))"
             }
         }
     }

@@ -16,7 +16,7 @@ enum TextFile {
             throw ConnectorError(
                 .failed,
                 "\(path.excerpt) cannot be written",
-                fix: "check that its directory exists, and its permissions",
+                fix: error.diskRemedy ?? "check that its directory exists, and its permissions",
                 cause: error.description
             )
         }

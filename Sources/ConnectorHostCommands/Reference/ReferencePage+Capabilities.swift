@@ -82,7 +82,7 @@ extension ReferencePage {
         case .choice(let words): words.map { "`\"\($0)\"`" }.joined(separator: ", ")
         case .object: "object\(plural)"
         case .map(let kind): "object\(plural) of \(Self.kind(of: kind, areMany: true))"
-        case .array(let kind): "array\(plural) of \(Self.kind(of: kind, areMany: true))"
+        case .array(let kind, _): "array\(plural) of \(Self.kind(of: kind, areMany: true))"
         case .either(let kinds): kinds.map { Self.kind(of: $0, areMany: areMany) }.joined(separator: " or ")
         }
     }

@@ -12,14 +12,20 @@ extension AttachOption {
     ///   - names: The sockets to try, in this order: a command that simulates needs a host that simulates.
     ///   - isOwn: Whether the command needs a host of its own, for example because it simulates in a way that no running host does.
     ///     A command under `connector-host record` also uses its own host, unless `--attach` says otherwise.
-    /// - Throws: `not-open` if no host runs and `--attach` requires one; the error of a host that does not respond.
+    /// - Throws: `not-open` if no host runs and `--attach` requires one; the error of a host that does not respond, or
+    ///   that this user cannot reach. A command that simulates then needs no other host, unless `--attach` says otherwise.
     func host(
         of file: ConfigurationOption,
         on names: [ControlSocket.Name] = [.control],
         isOwn: Bool = false
     ) async throws(ConnectorError) -> AttachedHost? {
         guard attach ?? (!isOwn && RecordingRequest(.process) == nil) else { return nil }
-        if let host = try await AttachedHost.find(file, on: names) { return host }
+        do throws(ConnectorError) {
+            if let host = try await AttachedHost.find(file, on: names) { return host }
+        } catch {
+            // A simulation disturbs no host, not even one that this user cannot reach.
+            guard error.code == .denied, attach == nil, names == [.simulated] else { throw error }
+        }
         guard attach == true else { return nil }
         if names == [.control], let host = try await AttachedHost.find(file, on: [.simulated]) {
             throw ConnectorError(

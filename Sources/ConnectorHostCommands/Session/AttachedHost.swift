@@ -14,17 +14,42 @@ struct AttachedHost: Sendable {
     let isSimulated: Bool
     private let client: ControlClient
 
-    /// Finds the host that runs on a file, even if the file has become invalid since the host read it.
+    /// Finds the host that runs on a file, even if the file has become invalid since the host read it, or names another
+    /// directory now.
     ///
     /// - Parameter names: The sockets to try, in this order.
-    /// - Returns: Nil if no host runs, or if the file is so damaged that its state directory cannot be determined.
+    /// - Returns: Nil if no host runs.
     /// - Throws: The error of a host that does not respond.
     static func find(
         _ file: ConfigurationOption,
         on names: [ControlSocket.Name] = [.control]
     ) async throws(ConnectorError) -> AttachedHost? {
         let read = Configuration.examine(file: file.file, environment: .process).configuration
-        guard let directory = (read ?? DamagedFile.configuration(file.file))?.hostDirectory() else { return nil }
+        let directory = (read ?? DamagedFile.configuration(file.file))?.hostDirectory()
+        if let directory, let host = try await find(file, on: names, in: directory) { return host }
+        return try await findElsewhere(file, on: names, than: directory)
+    }
+
+    /// Finds a host that runs on a file with a `name` or `state` that the file had when the host read it.
+    ///
+    /// - Parameter directory: The host's directory according to the file as it is; nil if it has none.
+    static func findElsewhere(
+        _ file: ConfigurationOption,
+        on names: [ControlSocket.Name] = [.control],
+        than directory: String?
+    ) async throws(ConnectorError) -> AttachedHost? {
+        let marked = WorkMark.directories(besides: CrashFile.path(for: file.file))
+        for other in marked where other != directory?.absolutePath {
+            if let host = try await find(file, on: names, in: other) { return host }
+        }
+        return nil
+    }
+
+    private static func find(
+        _ file: ConfigurationOption,
+        on names: [ControlSocket.Name],
+        in directory: String
+    ) async throws(ConnectorError) -> AttachedHost? {
         for name in names {
             let client = ControlClient(directory, name)
             guard let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:)),

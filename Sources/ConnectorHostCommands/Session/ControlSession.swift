@@ -8,10 +8,14 @@ internal import Logging
 
 /// The API of a running host, on the socket in its state directory.
 struct ControlSession: Sendable {
-    private let server: ControlServer
     private let serving: Task<Void, Never>
 
+    /// How often to look whether clients still find the socket.
+    private static let interval: Duration = .seconds(10)
+
     /// Starts serving the API. If that fails, logs the reason and returns nil, because the host also runs without the API.
+    ///
+    /// If the socket is removed, or its directory is, the API is served on another one there.
     ///
     /// - Parameter name: The socket, which depends on whether the host simulates.
     static func start(
@@ -24,25 +28,59 @@ struct ControlSession: Sendable {
             return nil
         }
         do throws(ConnectorError) {
-            let server = ControlServer(ControlAPI(host, isLocal: true), on: try ControlSocket(name, in: directory))
+            let socket = try ControlSocket(name, in: directory)
             logger.info("serving the API", metadata: ["socket": "\(directory)/\(name.rawValue)"])
-            let serving = Task {
-                do {
-                    try await server.run()
-                } catch {
-                    logger.warning("the API has ended", metadata: ["error": "\(error)"])
-                }
-            }
-            return ControlSession(server: server, serving: serving)
+            let api = ControlAPI(host, isLocal: true)
+            let serving = Task { await serve(api, on: socket, name, in: directory, logger) }
+            return ControlSession(serving: serving)
         } catch {
             logger.warning("other commands cannot reach this host", metadata: ["error": "\(error)"])
             return nil
         }
     }
 
+    /// Serves until the task is cancelled, on another socket once clients no longer find one. What is connected to that one stays so.
+    private static func serve(
+        _ api: ControlAPI,
+        on first: ControlSocket,
+        _ name: ControlSocket.Name,
+        in directory: String,
+        _ logger: Logger
+    ) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await serve(api, on: first, logger) }
+            var (socket, isLost) = (first, false)
+            while (try? await Task.sleep(for: interval)) != nil {
+                guard !socket.isInPlace else { continue }
+                do throws(ConnectorError) {
+                    let next = try ControlSocket(name, in: directory, after: socket)
+                    logger.warning("the socket of the API was removed, and is there again")
+                    group.addTask { await serve(api, on: next, logger) }
+                    (socket, isLost) = (next, false)
+                } catch {
+                    if !isLost {
+                        logger.warning(
+                            "the socket of the API was removed: other commands cannot reach this host",
+                            metadata: ["error": "\(error)"]
+                        )
+                    }
+                    isLost = true
+                }
+            }
+        }
+    }
+
+    private static func serve(_ api: ControlAPI, on socket: ControlSocket, _ logger: Logger) async {
+        do {
+            try await ControlServer(api, on: socket).run()
+        } catch {
+            logger.warning("the API has ended", metadata: ["error": "\(error)"])
+        }
+    }
+
     /// Stops the API and removes the socket.
     func stop() async {
-        server.stop()
+        serving.cancel()
         await serving.value
     }
 }

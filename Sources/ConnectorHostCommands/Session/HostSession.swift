@@ -79,7 +79,7 @@ struct HostSession: Sendable {
             StandardStream.error.writeLine("connector-host: previously, \(silence) (\(silence.time))")
         }
         CrashNote.install(file: crashFile)
-        WorkMark.begin(besides: crashFile)
+        WorkMark.begin(besides: crashFile, listeningIn: resolved.configuration.hostDirectory()?.absolutePath)
         let simulation: Simulation?
         do {
             simulation =

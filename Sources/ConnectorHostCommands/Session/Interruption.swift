@@ -21,12 +21,17 @@ internal import Synchronization
 final class Interruption: Sendable {
     private struct State {
         var signal: Int32?
+        /// When it came.
+        var time: DispatchTime?
         var cancel: (@Sendable () -> Void)?
         /// Describes what the command is waiting for.
         var unfinished: (@Sendable () -> [String])?
     }
 
     /// The delay after the first signal until the command prints what it is waiting for.
+    ///
+    /// A signal that comes sooner is no answer to that, and counts as the first: timeout(1), for one, signals its child and then
+    /// its process group.
     private static let explanationDelay = DispatchTimeInterval.milliseconds(250)
 
     private let state = Mutex(State())
@@ -41,13 +46,14 @@ final class Interruption: Sendable {
     /// Calls a function for each arrival of some signals, on a Dispatch thread, until the process ends. Blocks until they are registered.
     static func handle(_ numbers: [Int32], _ receive: @escaping @Sendable (Int32) -> Void) {
         let registered = DispatchSemaphore(value: 0)
+        let queue = DispatchQueue(label: "signals")
         for number in numbers {
             #if canImport(Darwin)
                 // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
                 // blocks the signal and reads it, and would not see a signal that is ignored.
                 signal(number, SIG_IGN)
             #endif
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             // The handler retains the source, which would otherwise be cancelled when released.
             source.setEventHandler { withExtendedLifetime(source) { receive(number) } }
             // Dispatch registers the signal on another thread; until then the signal would end the process.
@@ -58,11 +64,15 @@ final class Interruption: Sendable {
     }
 
     private func receive(_ number: Int32) {
-        let (isFirst, cancel) = state.withLock { state in
-            defer { state.signal = state.signal ?? number }
-            return (state.signal == nil, state.cancel)
+        let now = DispatchTime.now()
+        let (first, cancel) = state.withLock { state in
+            defer { (state.signal, state.time) = (state.signal ?? number, state.time ?? now) }
+            return (state.time, state.cancel)
         }
-        guard isFirst else { Self.end(by: number) }
+        if let first {
+            guard now < first + Self.explanationDelay else { Self.end(by: number) }
+            return
+        }
         cancel?()
         // A command that ends quickly thus prints no explanation.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.explanationDelay) { [self] in explain(number) }

@@ -45,7 +45,7 @@ struct RecordingSession: Sendable {
             throw ConnectorError(
                 .failed,
                 "no directory can be made in \(TemporaryDirectory.parent)",
-                fix: "set TMPDIR to a directory that may be written",
+                fix: error.diskRemedy ?? "set TMPDIR to a directory that may be written",
                 cause: error.description
             )
         }
@@ -101,11 +101,12 @@ struct RecordingSession: Sendable {
         if !replaces, unsafe access(file, F_OK) == 0 { throw exists(file) }
         let directory = file.parentPath
         guard unsafe access(directory, W_OK) == 0 else {
+            let error = SystemError()
             throw ConnectorError(
                 .storage,
                 "\(file.excerpt) cannot be written",
-                fix: "make the directory \(directory.excerpt), or name another file with --into",
-                cause: SystemError().description
+                fix: error.diskRemedy ?? "make the directory \(directory.excerpt), or name another file with --into",
+                cause: error.description
             )
         }
     }
@@ -129,7 +130,12 @@ struct RecordingSession: Sendable {
             }
         } catch {
             if error.number == EEXIST { throw exists(file) }
-            throw ConnectorError(.storage, "\(file.excerpt) cannot be written", cause: error.description)
+            throw ConnectorError(
+                .storage,
+                "\(file.excerpt) cannot be written",
+                fix: error.diskRemedy,
+                cause: error.description
+            )
         }
     }
 

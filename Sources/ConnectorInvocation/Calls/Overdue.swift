@@ -34,6 +34,11 @@ package struct Overdue: Sendable {
         )
     }
 
+    /// A call has not been made: another one has been inside the serial plugin all the time.
+    package static func turn(of name: String) -> Overdue {
+        Overdue(what: "\(name) did not get its turn", cause: "another call is inside the serial plugin")
+    }
+
     /// A function of the plugin has not returned and still occupies its thread.
     ///
     /// - Parameter plugin: The plugin's id and version.
@@ -44,6 +49,8 @@ package struct Overdue: Sendable {
     ) -> Overdue {
         Overdue(
             what: "\(function.name) did not return",
+            cause: owner == .runner
+                ? "it still runs, or its runner has found no thread for it, and says so in the log" : nil,
             fix: "fix the plugin \(plugin): \(function) still holds a thread of \(owner.rawValue), "
                 + "and plugin functions must not block"
         )

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A plugin function running on a thread of the host.
+/// A plugin function running on a thread of the host, or of a runner.
 package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
     /// The operation, or a function of the life cycle such as `open`.
     package let name: String
@@ -9,6 +9,9 @@ package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
     package let symbol: String?
     /// Whether it is still running past its caller's deadline.
     package var isOverdue = false
+
+    /// The name of a callback of a service.
+    package static let callback = "a callback of a request or timer"
 
     /// Creates the description of a function.
     package init(_ name: String, symbol: String? = nil) {

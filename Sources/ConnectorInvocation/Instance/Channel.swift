@@ -30,8 +30,11 @@ package protocol Channel: AnyObject, Sendable {
     /// Whether the instance must be closed before it is destroyed.
     var canClose: Bool { get }
 
-    /// The plugin functions that are running on threads of the host.
+    /// The plugin functions that are running on threads of the host, or of the instance's runner.
     var functionsInside: [PluginFunction] { get }
+
+    /// Whether a request, a timer or a callback is pending that may lead to the completion of an operation, as far as the host knows.
+    func isWaiting(for operation: UInt64) -> Bool
 
     /// Starts a phase of the instance's life cycle, which completes an operation.
     ///

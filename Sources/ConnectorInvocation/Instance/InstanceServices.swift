@@ -17,7 +17,13 @@ package protocol InstanceServices: AnyObject, Sendable {
     /// A call of the instance has ended.
     func callEnds(_ operation: UInt64)
 
-    /// Cancels the calls of other gates that serve a call that the host has given up. Must not block.
+    /// The function of a call that has begun has returned, or will not be called.
+    func functionReturned(from operation: UInt64)
+
+    /// The plugin's `cancel` or `destroy` is about to run, or has returned.
+    func lifeCycle(_ function: String, isInside: Bool)
+
+    /// Cancels the requests, and the calls of other gates, that serve a call that the host has given up. Must not block.
     func cancelCalls(during operation: UInt64)
 
     /// Stops the services: cancels their timers, requests and calls, and refuses new ones.
@@ -27,4 +33,12 @@ package protocol InstanceServices: AnyObject, Sendable {
 
     /// Releases the tables, after the instance's `destroy` has returned: the plugin no longer uses them.
     func invalidate()
+}
+
+extension InstanceServices {
+    /// Does nothing: the instance itself knows what runs in this process.
+    package func functionReturned(from operation: UInt64) {}
+
+    /// Does nothing: the instance itself knows what runs in this process.
+    package func lifeCycle(_ function: String, isInside: Bool) {}
 }

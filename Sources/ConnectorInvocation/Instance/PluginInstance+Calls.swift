@@ -69,6 +69,8 @@ extension PluginInstance: Channel {
         deadline: UInt64,
         _ inFlight: CallInFlight
     ) {
+        // After the completion of a call that the function has answered, which says as much.
+        defer { services.functionReturned(from: id) }
         guard inFlight.enter(if: { operations.isPending(id) }) else { return inFlight.functionLeaves() }
         guard !operation.operation.signature.isAsync else {
             start(operation, values, id: id, deadline: deadline)
@@ -97,7 +99,9 @@ extension PluginInstance: Channel {
         let clock = environment.clock
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
-        let timer = clock.schedule(after: wait) { [self] in atDeadline(of: id, inFlight, after: wait) }
+        let timer = clock.schedule(after: wait.saturatingAdding(environment.grace)) { [self] in
+            atDeadline(of: id, inFlight, after: wait)
+        }
         let outcome: OperationTable.Outcome
         if let early {
             outcome = early
@@ -119,7 +123,8 @@ extension PluginInstance: Channel {
         let overdue =
             inFlight.isInside ? lateReturn(from: inFlight.function) : lateCompletion(of: id, inFlight.function.name)
         _ = giveUp(id, overdue.error(after: wait))
-        guard inFlight.isLostAtDeadline() else { return }
+        // A runner's host has reported it at the deadline.
+        guard inFlight.isLostAtDeadline(), environment.grace == 0 else { return }
         // Logging must not block the clock's thread.
         environment.cancelThreads.run { [self] in
             context.misbehaved("\(inFlight.function.name) holds a thread of the host past the deadline of its call")
@@ -133,8 +138,11 @@ extension PluginInstance: Channel {
 
     /// Describes an operation that has not completed by its deadline.
     private func lateCompletion(of id: UInt64, _ name: String) -> Overdue {
-        .completion(of: name, isWaiting: services.isWaiting(for: id))
+        .completion(of: name, isWaiting: isWaiting(for: id))
     }
+
+    /// Whether anything is pending that may complete an operation, as the services know.
+    package func isWaiting(for operation: UInt64) -> Bool { services.isWaiting(for: operation) }
 
     // MARK: Asynchronous calls
 

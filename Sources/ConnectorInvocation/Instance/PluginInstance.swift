@@ -243,9 +243,11 @@ package final class PluginInstance: @unchecked Sendable {
         services.cancelCalls(during: operation)
         cancelThreads.run { [self] in
             if let cancel = unsafe plugin.table?.cancel {
+                services.lifeCycle("cancel", isInside: true)
                 unsafe PluginCode.running(unsafeBitCast(cancel, to: UnsafeRawPointer.self)) {
                     unsafe cancel(pointer, operation)
                 }
+                services.lifeCycle("cancel", isInside: false)
             }
             leave("cancel")
             next()
@@ -305,9 +307,11 @@ package final class PluginInstance: @unchecked Sendable {
     private func destroyNow() {
         activity.withLock { $0.inside = ["destroy"] }
         if let table = plugin.table {
+            services.lifeCycle("destroy", isInside: true)
             unsafe PluginCode.running(unsafeBitCast(table.destroy, to: UnsafeRawPointer.self)) {
                 unsafe table.destroy(pointer)
             }
+            services.lifeCycle("destroy", isInside: false)
         }
         services.invalidate()
         context.giveBack()

@@ -60,7 +60,8 @@ extension RemoteChannel {
             input.1.put(to: &message)
         }
         start(.call, id, name, trace, message.bytes)
-        let payload = try await outcome(of: id, name, signature, by: deadline).get()
+        let function = PluginFunction(operation.name, symbol: operation.symbol)
+        let payload = try await outcome(of: id, function, by: deadline).get()
         return try result(payload, of: name, signature)
     }
 
@@ -93,28 +94,62 @@ extension RemoteChannel {
     }
 
     /// Awaits the outcome of a call.
-    private func outcome(of id: UInt64, _ name: String, _ signature: Signature, by deadline: UInt64) async
-        -> OperationTable.Outcome
+    private func outcome(of id: UInt64, _ function: PluginFunction, by deadline: UInt64) async -> OperationTable.Outcome
     {
         let operations = environment.operations
         defer { forget(id) }
         if let early = operations.takeOutcome(of: id) { return early }
-        let timer = environment.giveUpAtDeadline(
-            { [services, plugin] id in
-                signature.isAsync
-                    ? .completion(of: name, isWaiting: services.isWaiting(for: id))
-                    : .returning(from: PluginFunction(name), of: plugin, on: .runner)
-            },
-            id,
-            owner: context.owner,
-            deadline: deadline
-        ) { [self] id in cancel(id) }
+        let wait = environment.remaining(until: deadline)
+        let timer = environment.clock.schedule(after: wait) { [self] in atDeadline(of: id, function, after: wait) }
         defer { environment.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.awaitOutcome(of: id)
         } onCancel: {
-            let error = ConnectorError(.cancelled, "\(name) was cancelled")
-            if operations.giveUp(id, owner: context.owner, error) { tell(of: id) }
+            let isInside = stage(of: id).isInside
+            let error = ConnectorError(.cancelled, "\(function.name) was cancelled")
+            guard operations.giveUp(id, owner: context.owner, error) else { return }
+            if isInside { remains(function, of: id) }
+            tell(of: id)
+        }
+    }
+
+    /// Gives a call up at its deadline, on the clock's thread.
+    private func atDeadline(of id: UInt64, _ function: PluginFunction, after wait: UInt64) {
+        let (isInLine, isInside) = stage(of: id)
+        let overdue: Overdue =
+            if isInLine {
+                .turn(of: function.name)
+            } else if isInside {
+                .returning(from: function, of: plugin, on: .runner)
+            } else {
+                .completion(of: function.name, isWaiting: isWaiting(for: id))
+            }
+        guard environment.operations.giveUp(id, owner: context.owner, overdue.error(after: wait)) else { return }
+        if isInside {
+            var late = function
+            late.isOverdue = true
+            remains(late, of: id)
+            // Logging must not block the clock's thread.
+            environment.cancelThreads.run { [self] in
+                context.misbehaved("\(function.name) holds a thread of its runner past the deadline of its call")
+            }
+        }
+        cancel(id) {}
+    }
+
+    /// Whether a pending call waits for its turn, and whether its function may be running.
+    private func stage(of id: UInt64) -> (isInLine: Bool, isInside: Bool) {
+        state.withLock { state in
+            guard let call = state.pending[id] else { return (false, false) }
+            return (call.isInLine, !call.isInLine && !call.hasReturned)
+        }
+    }
+
+    /// Notes that the function of a call may go on running after the host has given the call up. The runner, which is told of that next,
+    /// says when the function has returned.
+    private func remains(_ function: PluginFunction, of id: UInt64) {
+        state.withLock { state in
+            if !state.isOver { state.inside[id] = function }
         }
     }
 

@@ -29,13 +29,25 @@ extension RemoteChannel {
                 _ = environment.operations.progress(id, owner: context.owner, value)
             case .returned:
                 let id = try message.integer(UInt64.self)
-                _ = state.withLock { $0.inside.removeValue(forKey: id) }
+                state.withLock { state in
+                    state.inside[id] = nil
+                    state.pending[id]?.hasReturned = true
+                }
+            case .lifeCycle:
+                let function = PluginFunction(try message.text(limit: 64))
+                let isInside = try message.bool()
+                state.withLock { $0.note(function, isInside: isInside) }
+            case .hasTimers: state.withLock { $0.hasTimers = true }
+            case .turn:
+                let id = try message.integer(UInt64.self)
+                let isInLine = try message.bool()
+                state.withLock { $0.pending[id]?.isInLine = isInLine }
             case .misbehaved: context.misbehaved(try message.text(limit: 4096))
             case .disposed: disposed()
             default: try requests.receive(frame.kind, &message) { id in state.withLock { $0.pending[id]?.trace } }
             }
         } catch {
-            context.misbehaved("sent a message that is malformed, from its runner")
+            runner.stop("it sent what no runner sends: \(error.message)")
         }
     }
 
@@ -65,14 +77,15 @@ extension RemoteChannel {
 
     /// Tells the gate first that the runner has ended, so that a caller whose call fails finds the gate's state changed.
     package func runnerIsLost(_ end: RunnerEnd) {
-        let (pending, isDisposed) = state.withLock { state in
-            state.isOver = true
-            state.inside = [:]
-            return (state.pending, state.isDisposed)
+        let names = state.withLock { state -> Set<String>? in
+            // The gate has abandoned the instance.
+            guard !state.isOver else { return nil }
+            let names = state.pending.values.map(\.name) + (state.inside.values + state.lifeCycle).map(\.name)
+            (state.isOver, state.inside, state.lifeCycle) = (true, [:], [])
+            return Set(names)
         }
-        guard !isDisposed else { return }
-        let names = Set(pending.values.map(\.name)).sorted().joined(separator: ", ")
-        onLoss(end.loss(of: plugin, during: names))
+        guard let names else { return }
+        onLoss(end.loss(of: plugin, during: names.sorted().joined(separator: ", ")))
     }
 
     /// Fails everything that is pending: nothing will be answered.
@@ -83,11 +96,22 @@ extension RemoteChannel {
         }
         for (id, call) in pending {
             // A runner may take a call, and end, before the thread that sends it has noted its number.
-            let isSent = call.message.map { $0 <= taken } ?? true
+            let isSent = !call.isInLine && (call.message.map { $0 <= taken } ?? true)
             let error = end.error(call.name, plugin: plugin, isSent: isSent)
             environment.operations.complete(id, owner: context.owner, .failure(error))
         }
         settle(.failure(end.error("create", plugin: plugin, isSent: true)))
         if isDisposed { self.end() }
+    }
+}
+
+extension RemoteChannel.State {
+    /// Notes that a function runs, or has returned; the runner says it of only a few at once.
+    fileprivate mutating func note(_ function: PluginFunction, isInside: Bool) {
+        if isInside {
+            if !isOver, lifeCycle.count < 64 { lifeCycle.append(function) }
+        } else if let index = lifeCycle.firstIndex(of: function) {
+            lifeCycle.remove(at: index)
+        }
     }
 }

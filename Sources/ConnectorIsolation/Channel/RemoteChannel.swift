@@ -37,8 +37,12 @@ package final class RemoteChannel: Channel, RunnerClient {
     struct State: Sendable {
         var number: UInt32 = 0
         var pending: [UInt64: Pending] = [:]
-        /// The phases whose functions have not returned.
+        /// The functions that have not returned, of phases and of calls that the host has given up.
         var inside: [UInt64: PluginFunction] = [:]
+        /// The other functions that run: `cancel`, `destroy`, and callbacks.
+        var lifeCycle: [PluginFunction] = []
+        /// Whether the plugin has ever started a timer.
+        var hasTimers = false
         var created = Created()
         /// Whether the gate has disposed of the instance.
         var isDisposed = false
@@ -54,6 +58,10 @@ package final class RemoteChannel: Channel, RunnerClient {
         /// The number of the message that carried it; nil while it is being sent.
         var message: UInt64?
         let trace: TraceContext
+        /// Whether it waits for its turn at a serial plugin, so that the plugin does not know it yet.
+        var isInLine = false
+        /// Whether the function is known to have returned.
+        var hasReturned = false
     }
 
     /// What the runner says about a new instance.
@@ -97,8 +105,15 @@ package final class RemoteChannel: Channel, RunnerClient {
     package var canProbe: Bool { state.withLock(\.created.canProbe) }
     /// Whether the instance must be closed before it is destroyed.
     package var canClose: Bool { state.withLock(\.created.canClose) }
-    /// The phases whose functions have not returned in the runner.
-    package var functionsInside: [PluginFunction] { state.withLock { Array($0.inside.values) } }
+    /// The functions that have not returned in the runner: of phases, of calls that the host has given up, `cancel`, `destroy`, and
+    /// callbacks.
+    package var functionsInside: [PluginFunction] { state.withLock { $0.inside.values + $0.lifeCycle } }
+
+    /// Whether the host has a request or a call of the plugin, or the runner is in a callback or may have a timer.
+    package func isWaiting(for operation: UInt64) -> Bool {
+        if services.isWaiting(for: operation) { return true }
+        return state.withLock { $0.hasTimers || $0.lifeCycle.contains { $0.name == PluginFunction.callback } }
+    }
 
     var plugin: String { "\(manifest.id) \(manifest.version)" }
 
@@ -180,7 +195,7 @@ package final class RemoteChannel: Channel, RunnerClient {
     /// Leaves a blocked instance to its runner, which ends unless it carries others.
     package func abandon() -> Bool {
         let (number, isDisposed) = state.withLock { state in
-            (state.isOver, state.inside) = (true, [:])
+            (state.isOver, state.inside, state.lifeCycle) = (true, [:], [])
             return (state.number, state.isDisposed)
         }
         runner.remove(number)

@@ -22,6 +22,7 @@ extension RemoteServices {
 
     func request(_ message: inout MessageReader, _ trace: (UInt64) -> TraceContext?) throws(ConnectorError) {
         let token = try message.integer(UInt64.self)
+        let running = try message.integer(UInt64.self)
         let during = try message.integer(UInt64.self)
         let isStream = try message.bool()
         let silence = try message.integer(UInt64.self)
@@ -37,7 +38,7 @@ extension RemoteServices {
         guard let table = unsafe http() else { return answer(token, Int32(CONNECTOR_DENIED)) }
         expect(token)
         let user = unsafe Unmanaged.passRetained(RemoteCallback(self, token)).toOpaque()
-        inTrace(trace(during)) {
+        inTrace(trace(running)) {
             unsafe ServiceError.with { error in
                 var number: UInt64 = 0
                 let status = unsafe Self.withText(method) { method, methodLength in
@@ -58,7 +59,8 @@ extension RemoteServices {
                                     header_count: count,
                                     body: body,
                                     body_length: bodyLength,
-                                    deadline_ns: deadline
+                                    deadline_ns: deadline,
+                                    during: during
                                 )
                                 guard isStream else {
                                     return unsafe table.pointee.request(

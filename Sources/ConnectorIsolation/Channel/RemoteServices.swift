@@ -22,6 +22,9 @@ final class RemoteServices: Sendable {
     /// How many bytes of requests may wait for that thread; the file of the storage holds at most half of that.
     private static let storingLimit = 16 << 20
 
+    /// The longest id of a service that the plugin may not use, in bytes; a runner sends no longer one.
+    private static let deniedLimit = 4096
+
     private struct State: Sendable {
         var link: (runner: Runner, number: UInt32)?
         /// The size of the requests that wait for that thread, in bytes.
@@ -60,7 +63,7 @@ final class RemoteServices: Sendable {
         _ trace: (UInt64) -> TraceContext?
     ) throws(ConnectorError) {
         switch kind {
-        case .denied: _ = unsafe services.table(named: try message.text())
+        case .denied: _ = unsafe services.table(named: try message.text(limit: Self.deniedLimit))
         case .log: try log(&message)
         case .emit: try emit(&message)
         case .storageGet, .storageSet, .storageRemove, .storageList: try store(kind, &message)

@@ -29,13 +29,15 @@ extension ConnectorError {
 
     /// Writes the error, without its place in the source.
     package func put(to message: inout MessageWriter) {
-        message.put(code.rawValue)
-        message.put(self.message)
-        message.put(fix) { $0.put($1) }
-        message.put(cause) { $0.put($1) }
+        message.put(Self.cut(code.rawValue))
+        message.put(Self.cut(self.message))
+        message.put(fix) { $0.put(Self.cut($1)) }
+        message.put(cause) { $0.put(Self.cut($1)) }
         message.put(isRetryable)
         message.put(retryAfter?.nanoseconds ?? 0)
     }
+
+    private static func cut(_ text: String) -> [UInt8] { Array(text.utf8.prefix(textLimit)) }
 
     private static func text(_ message: inout MessageReader) throws(ConnectorError) -> String {
         let text = try message.data()

@@ -42,7 +42,7 @@ package enum MessageKind: UInt16, Sendable {
     case completed = 67
     /// The progress of an operation.
     case progress = 68
-    /// The function of a phase has returned.
+    /// The function of a phase has returned; or that of a call that is still pending, or that the host has given up.
     case returned = 69
     /// The plugin broke a rule of the ABI.
     case misbehaved = 70
@@ -54,6 +54,12 @@ package enum MessageKind: UInt16, Sendable {
     case pong = 73
     /// There is room in the ring of the host's messages again.
     case room = 74
+    /// A call waits for its turn at a serial plugin, or has it; it is not made before the host can read the latter.
+    case turn = 76
+    /// The plugin's `cancel` or `destroy`, or a callback of a service, is about to run or has returned.
+    case lifeCycle = 77
+    /// The plugin has started a timer, for the first time: the host cannot tell what completes its operations.
+    case hasTimers = 78
 
     /// The sandbox holds less than the runner said in `ready`; about no instance.
     case weakened = 75

@@ -36,13 +36,19 @@ package final class OutgoingMessages: Sendable {
     }
 
     /// What the rest of the messages waits for.
-    package enum Wait: Sendable {
+    package enum Wait: Sendable, Equatable {
         /// Nothing waits.
         case none
         /// For room in the socket, which `poll` reports.
         case socket
+        /// For what the system is short of, by its error number: memory, or descriptors in flight, of which a user may have only so
+        /// many. Nothing reports the end of that, so try again soon.
+        case system(Int32)
         /// For room in the ring, which the runner reports with the message `room`.
         case ring
+
+        /// Whether the thread that watches the socket sends the rest.
+        var isForWatcher: Bool { self != .none && self != .ring }
     }
 
     private let socket: Int32
@@ -120,7 +126,7 @@ package final class OutgoingMessages: Sendable {
             let sent: Int
             if let ring = state.ring {
                 if entry.descriptor >= 0 {
-                    guard try send([0][...], entry.descriptor) > 0 else { return .socket }
+                    if case .waits(let wait) = try send([0][...], entry.descriptor) { return wait }
                     _ = OwnedDescriptor(entry.descriptor)
                     entry = Entry(bytes: entry.bytes, descriptor: -1)
                     state.entries[0] = entry
@@ -128,8 +134,10 @@ package final class OutgoingMessages: Sendable {
                 sent = try write(entry, to: ring)
                 if sent == 0 { return .ring }
             } else {
-                sent = try send(entry.bytes[entry.offset...], entry.offset == 0 ? entry.descriptor : -1)
-                guard sent > 0 else { return .socket }
+                switch try send(entry.bytes[entry.offset...], entry.offset == 0 ? entry.descriptor : -1) {
+                case .waits(let wait): return wait
+                case .sent(let count): sent = count
+                }
                 if entry.offset == 0, entry.descriptor >= 0 { _ = OwnedDescriptor(entry.descriptor) }
             }
             entry.offset += sent
@@ -162,17 +170,24 @@ package final class OutgoingMessages: Sendable {
         }
     }
 
+    /// What became of bytes for the socket.
+    private enum Sending {
+        /// So many are sent, at least one.
+        case sent(Int)
+        case waits(Wait)
+    }
+
     /// Sends bytes through the socket, as far as there is room.
-    ///
-    /// - Returns: How many; 0 if `poll` will report room.
-    private func send(_ bytes: ArraySlice<UInt8>, _ descriptor: Int32) throws(Refusal) -> Int {
+    private func send(_ bytes: ArraySlice<UInt8>, _ descriptor: Int32) throws(Refusal) -> Sending {
         let count = unsafe bytes.withUnsafeBytes { bytes -> Int64 in
             guard let start = bytes.baseAddress else { return 0 }
             return unsafe runner_send(socket, start, UInt64(bytes.count), descriptor, 0)
         }
-        if count >= 0 { return Int(count) }
-        // ETOOMANYREFS: too many descriptors are in flight.
-        guard [EAGAIN, ENOBUFS, ENOMEM, ETOOMANYREFS].contains(Int32(-count)) else { throw .broken }
-        return 0
+        if count > 0 { return .sent(Int(count)) }
+        switch Int32(-count) {
+        case 0, EAGAIN: return .waits(.socket)
+        case ENOBUFS, ENOMEM, ETOOMANYREFS: return .waits(.system(Int32(-count)))
+        default: throw .broken
+        }
     }
 }

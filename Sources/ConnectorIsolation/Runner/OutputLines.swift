@@ -1,19 +1,31 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorPlatform
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
 
-/// What a runner prints, line by line.
+/// What a runner prints, line by line. Of a plugin that prints without end, only so many lines of each second are passed on: the others
+/// cost the host's log, and the host's processor, which no bound of the runner limits.
 struct OutputLines {
     /// Whether the runner has closed its output.
     private(set) var isOver = false
     /// The last lines.
     private(set) var last: [String] = []
     private var rest: [UInt8] = []
+    /// How many lines of one second are passed on.
+    private let limit: Int
+    /// When that second began, in monotonic time.
+    private var start: UInt64 = 0
+    /// How many lines of it were passed on.
+    private var passed = 0
+    /// How many lines were left out, and not reported yet.
+    private var leftOut = 0
 
     /// The longest line, in bytes; a longer one is split.
     private static let lineLimit = 4096
@@ -22,8 +34,19 @@ struct OutputLines {
     /// The most that one read takes, in bytes, so that a runner that prints forever does not hold up its calls.
     private static let readLimit = 256 << 10
 
+    /// Creates a reader that has read nothing.
+    ///
+    /// - Parameter limit: How many lines of one second it passes on.
+    init(limit: Int = 1000) { self.limit = limit }
+
     /// Reads what there is.
-    mutating func read(_ descriptor: Int32, _ each: (String) -> Void) {
+    ///
+    /// - Parameter now: The monotonic time.
+    mutating func read(_ descriptor: Int32, at now: UInt64 = SystemTime.monotonic(), _ each: (String) -> Void) {
+        if now - min(now, start) >= 1_000_000_000 {
+            report(each)
+            (start, passed) = (now, 0)
+        }
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         var total = 0
         while !isOver, total < Self.readLimit {
@@ -42,12 +65,28 @@ struct OutputLines {
         }
     }
 
-    /// Ends the line that has begun.
-    mutating func end(_ each: (String) -> Void) {
+    /// Ends the last line.
+    mutating func finish(_ each: (String) -> Void) {
+        end(each)
+        report(each)
+    }
+
+    /// Says how many lines were left out.
+    private mutating func report(_ each: (String) -> Void) {
+        if leftOut > 0 { each("connector-runner: \(leftOut) lines are left out, after \(limit) in a second") }
+        leftOut = 0
+    }
+
+    private mutating func end(_ each: (String) -> Void) {
         guard !rest.isEmpty else { return }
         let line = String(decoding: rest, as: UTF8.self)
         rest = []
         last = last.suffix(Self.keptCount - 1) + [line]
+        guard passed < limit else {
+            leftOut += 1
+            return
+        }
+        passed += 1
         each(line)
     }
 }

@@ -17,28 +17,31 @@ internal import Synchronization
 extension Runner {
     func work() {
         var assembler = FrameAssembler()
-        var lines = OutputLines()
-        var wantsRoom = false
+        // All that a runner learns counts.
+        var lines = learnsSandbox ? OutputLines(limit: .max) : OutputLines()
+        var wait = OutgoingMessages.Wait.none
         while true {
+            var patience: Int32 = -1
+            if case .system = wait { patience = Self.shortageInterval }
             var entries = [
-                pollfd(fd: child.socket, events: Int16(POLLIN | (wantsRoom ? POLLOUT : 0)), revents: 0),
+                pollfd(fd: child.socket, events: Int16(POLLIN | (wait == .socket ? POLLOUT : 0)), revents: 0),
                 pollfd(fd: child.process, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: lines.isOver ? -1 : child.output, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wake.reading, events: Int16(POLLIN), revents: 0),
             ]
-            guard unsafe poll(&entries, nfds_t(entries.count), -1) > 0 else { continue }
+            guard unsafe poll(&entries, nfds_t(entries.count), patience) >= 0 else { continue }
             if entries[3].revents != 0 { drainWake() }
             if entries[2].revents != 0 { lines.read(child.output) { onLine(self, $0) } }
             if entries[0].revents != 0, !receive(&assembler) { break }
             do throws(OutgoingMessages.Refusal) {
-                wantsRoom = try outgoing.flush() == .socket
+                wait = try outgoing.flush()
             } catch {
                 if error == .broken {
                     // What the runner sent before it ended still counts.
                     _ = receive(&assembler)
                     break
                 }
-                wantsRoom = false
+                wait = .none
                 stop(Self.isCorrupt)
             }
             if entries[1].revents != 0 {
@@ -120,7 +123,7 @@ extension Runner {
         case .room:
             do throws(OutgoingMessages.Refusal) {
                 // A descriptor waits for the socket, which the other thread watches.
-                if try outgoing.flush() == .socket { wakeThread() }
+                if try outgoing.flush().isForWatcher { wakeThread() }
             } catch {
                 guard error == .broken else { throw RingMemory.corrupt }
                 wakeThread()
@@ -168,7 +171,7 @@ extension Runner {
         // What the runner sent before it ended still counts.
         ringReading.end()
         lines.read(child.output) { onLine(self, $0) }
-        lines.end { onLine(self, $0) }
+        lines.finish { onLine(self, $0) }
         (end.status, end.signal) = (status, signal)
         end.lines = lines.last
         end.note = CrashNote(text: page.noteText)
@@ -205,6 +208,9 @@ extension Runner {
 
     /// Why the host ends a runner that has closed its socket but still runs.
     private static let hasClosed = "it closed the socket to the host: a plugin closes descriptors that are not its own"
+
+    /// How long to wait before sending again what the system has had no room for, in milliseconds.
+    private static let shortageInterval: Int32 = 10
 
     /// How long a runner may take to end once its socket is closed, in milliseconds.
     private static let patience: Int32 = 200

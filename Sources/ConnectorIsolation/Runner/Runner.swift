@@ -121,12 +121,12 @@ package final class Runner: Sendable {
         _ = send(.hello, instance: 0, hello.bytes, descriptor: page.descriptor)
         page.closeDescriptor()
         let end = SystemTime.monotonic().saturatingAdding(patience)
-        let answer = greeting.wait { answer in
-            if let answer { return .proceed(answer) }
-            guard SystemTime.monotonic() < end else { return .proceed(.failure(Self.silent(start.program))) }
+        typealias Answer = Result<Void, ConnectorError>?
+        let answer = greeting.wait { answer -> Monitor<Answer>.Step<Answer> in
+            guard answer == nil, SystemTime.monotonic() < end else { return .proceed(answer) }
             return .wait(until: end)
         }
-        if case .failure(let error) = answer {
+        if case .failure(let error) = answer ?? .failure(silence(of: start.program)) {
             stop("it did not answer the host's first message")
             throw error
         }
@@ -135,11 +135,26 @@ package final class Runner: Sendable {
     /// Whether messages may go through rings.
     var usesRings: Bool { transport == .automatic && page.toHost.canWake }
 
-    private static func silent(_ program: RunnerProgram) -> ConnectorError {
-        ConnectorError(
+    /// Why a runner has not answered in time.
+    private func silence(of program: RunnerProgram) -> ConnectorError {
+        if case .system(let number)? = try? outgoing.flush() { return Self.shortage(number) }
+        return ConnectorError(
             .timedOut,
             "\(program.path) does not answer",
             fix: "check that it is connector-runner, and that the machine is not overloaded",
+            isRetryable: true
+        )
+    }
+
+    /// Why nothing could be sent to a runner, by the system's error number.
+    static func shortage(_ number: Int32) -> ConnectorError {
+        guard number == ETOOMANYREFS else { return lacks("there is no memory for a message to a runner") }
+        return ConnectorError(
+            .unavailable,
+            "no descriptor can be sent to a runner: too many are in flight among the processes of this user",
+            fix: "raise the host's limit of open files (ulimit -n, LimitNOFILE), "
+                + "or end the process that does not receive what it is sent",
+            cause: SystemError(number).description,
             isRetryable: true
         )
     }
@@ -239,7 +254,7 @@ package final class Runner: Sendable {
         let frame = FrameHeader.frame(kind, instance: instance, payload, hasDescriptor: descriptor >= 0)
         do throws(OutgoingMessages.Refusal) {
             let (number, wait) = try outgoing.send(frame, descriptor)
-            if wait == .socket { wakeThread() }
+            if wait.isForWatcher { wakeThread() }
             return number
         } catch {
             if error == .corrupt { stop(Self.isCorrupt) }

@@ -17,6 +17,11 @@ package struct RunnerEnd: Sendable {
     /// Why the host ended it; nil if it ended on its own.
     package var reason: String?
 
+    /// The status with which a runner exits that finds the memory which it shares with the host overwritten; EX_PROTOCOL of sysexits.h(3).
+    package static let overwritten: Int32 = 76
+    /// The status with which a runner exits that has no room for a descriptor of the host; EX_OSERR of sysexits.h(3).
+    package static let outOfDescriptors: Int32 = 71
+
     /// Creates an end of which nothing is known yet.
     package init() {}
 
@@ -28,6 +33,8 @@ package struct RunnerEnd: Sendable {
             return note.description.replacingPrefix("the process ", with: "it ") + thread
         }
         if signal != 0 { return "it was ended by \(Self.name(of: signal))" }
+        if status == Self.overwritten { return "a plugin has written over the memory that host and runner share" }
+        if status == Self.outOfDescriptors { return "it has used up its descriptors" }
         return "it exited with the status \(status)"
     }
 

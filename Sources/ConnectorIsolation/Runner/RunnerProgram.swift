@@ -87,14 +87,30 @@ package final class RunnerProgram: Sendable {
                 isRetryable: true
             )
         }
+        let fix =
+            switch number {
+            case ENOSYS: "write \"isolation\": \"none\": only Linux has runners"
+            case EMFILE, ENFILE: "raise the limit of open files (ulimit -n, LimitNOFILE)"
+            case EAGAIN, ENOMEM: "raise the limits of processes and memory (ulimit -u, TasksMax)"
+            default: "check that it is connector-runner, and may be executed"
+            }
         return ConnectorError(
             number == ENOSYS ? .unsupported : .unavailable,
             "\(path) cannot be started",
-            fix: number == ENOSYS
-                ? "write \"isolation\": \"none\": only Linux has runners"
-                : "check that it is connector-runner, and may be executed",
+            fix: fix,
             cause: SystemError(number).description,
             isRetryable: number != ENOSYS
+        )
+    }
+
+    /// Why there is nothing that a runner could read as its input, according to the system's error number.
+    static func noInput(_ number: Int32) -> ConnectorError {
+        ConnectorError(
+            .unavailable,
+            "no runner can be started: /dev/null cannot be opened",
+            fix: "make /dev/null a device that everybody may read and write",
+            cause: SystemError(number).description,
+            isRetryable: true
         )
     }
 

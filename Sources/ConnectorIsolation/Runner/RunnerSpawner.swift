@@ -171,16 +171,17 @@ package final class RunnerSpawner: Sendable {
             close(other)
             throw RunnerProgram.failure(program.path, error.number)
         }
-        var handover: Int32 = -1
+        var (handover, step): (Int32, Int32) = (-1, -1)
         let words = CStrings(["\(getpid())"] + arguments)
         let number = withExtendedLifetime((words, program)) {
-            unsafe runner_spawn(program.file.number, other, output.writing, words.pointers, &handover)
+            unsafe runner_spawn(program.file.number, other, output.writing, words.pointers, &handover, &step)
         }
         close(other)
         close(output.writing)
         guard number > 0 else {
             close(own)
             close(output.reading)
+            if step == RUNNER_OPENS_NULL { throw RunnerProgram.noInput(-number) }
             throw RunnerProgram.failure(program.path, -number)
         }
         _ = fcntl(output.reading, F_SETFL, O_NONBLOCK)

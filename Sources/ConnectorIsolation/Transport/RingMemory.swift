@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CRunner
-internal import ConnectorBase
+package import ConnectorBase
 internal import Synchronization
 
 /// A ring of bytes in shared memory, for one ``RingWriter`` and one ``RingReader``, usually in two processes.
@@ -129,7 +129,7 @@ package struct RingMemory: @unchecked Sendable {
     }
 
     /// The error for an impossible position; its writer is no longer trusted.
-    static var corrupt: ConnectorError {
+    package static var corrupt: ConnectorError {
         ConnectorError(.protocolViolation, "a position in the memory that host and runner share is impossible")
     }
 

@@ -49,7 +49,8 @@ public protocol FilesPlugin: Plugin {
     ///   - digest: The SHA-256 that it must have, as 64 lower-case hexadecimal digits; nil if the caller does not know
     ///     it.
     /// - Throws: A ``PluginError`` of status `conflict` if the request's condition is not met, `invalid` if the size or
-    ///   digest differs, `notFound` for an unknown upload. If it throws, nothing has changed.
+    ///   digest differs, `notFound` for an unknown upload. If it throws, nothing has changed: the caller repeats the call, or ends
+    ///   the upload with ``abortUpload(_:)``.
     func completeUpload(_ upload: String, size: UInt64, digest: String?) async throws -> FileEntry
 
     /// Ends an upload without creating a file; an unknown upload is not an error.

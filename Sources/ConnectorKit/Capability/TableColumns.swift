@@ -24,11 +24,24 @@ package struct TableColumns: Sendable {
 
     /// The record in a row.
     ///
-    /// - Throws: `protocolViolation` if the row lacks the id column, `invalid` if its value is neither a string nor an
-    ///   integer.
-    package func record(_ row: JSONValue) throws(PluginError) -> DatabaseRecord {
+    /// - Parameters:
+    ///   - row: The row, as the vendor answers it.
+    ///   - isProved: Whether certainly the vendor answered: then it is the configuration that names a column the row lacks.
+    ///   - isNew: Whether the vendor has certainly just stored the row.
+    /// - Throws: `invalid` if the row lacks the id column, or `protocolViolation` if the answer is not proved; `invalid` if the
+    ///   column's value is neither a string nor an integer.
+    package func record(_ row: JSONValue, isProved: Bool = false, isNew: Bool = false) throws(PluginError)
+        -> DatabaseRecord
+    {
         guard let columns = row.object, let value = columns[id] else {
-            throw PluginError(.protocolViolation, "the row has no column \"\(id)\"", domain: vendor)
+            guard isProved || isNew, row.object != nil else {
+                throw PluginError(.protocolViolation, "the row has no column \"\(id)\"", domain: vendor)
+            }
+            throw PluginError(
+                .invalid,
+                "the row\(isNew ? " was stored, but" : "") has no column \"\(id)\"; set idColumn to the table's primary key",
+                domain: vendor
+            )
         }
         guard let id = Self.text(value) else {
             throw PluginError(
@@ -48,9 +61,9 @@ package struct TableColumns: Sendable {
     /// The records in rows.
     ///
     /// - Throws: As ``record(_:)`` does.
-    package func records(_ rows: JSONValue?) throws(PluginError) -> [DatabaseRecord] {
+    package func records(_ rows: JSONValue?, isProved: Bool = false) throws(PluginError) -> [DatabaseRecord] {
         var records: [DatabaseRecord] = []
-        for row in rows?.array ?? [] { records.append(try record(row)) }
+        for row in rows?.array ?? [] { records.append(try record(row, isProved: isProved)) }
         return records
     }
 

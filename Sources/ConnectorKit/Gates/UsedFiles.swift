@@ -35,7 +35,8 @@ public struct UsedFiles: UsedCapability {
         ) { json throws(ConnectorError) in try FilePage(json: json) }
     }
 
-    /// Reads a file, in parts. Does not compare the content with the digest that the store may keep.
+    /// Reads a file, in parts. Does not compare the content with the digest that the store may keep, since the kit has no SHA-256: a
+    /// plugin that has one compares it with the `digest` of ``head(_:)``.
     ///
     /// - Parameter limit: The most bytes to read into memory.
     /// - Throws: `notFound` if there is no such file, `tooLarge` if it has more bytes, `conflict` if it changes during the read.

@@ -26,7 +26,7 @@ extension HTTPResponse {
             isRetryable: kind.isUsuallyRetryable && status != 501 && status != 505,
             retryAfter: retryAfter(now: now),
             domain: vendor,
-            detail: Int32(status)
+            detail: Int32(clamping: status)
         )
     }
 
@@ -41,7 +41,7 @@ extension HTTPResponse {
         if let place = headers["Location"]?.prefix(while: { $0 != "?" }) { message += ", to \(place)" }
         message += "; a proxy or a captive portal may have sent it"
         if !excerpt.isEmpty { message += ": \(excerpt)" }
-        return PluginError(.protocolViolation, message, domain: vendor, detail: Int32(status))
+        return PluginError(.protocolViolation, message, domain: vendor, detail: Int32(clamping: status))
     }
 
     private static func kind(of status: Int) -> PluginStatus {

@@ -15,7 +15,7 @@ extension HTTPResponse {
     /// - Throws: `protocolViolation` if the answer holds another range, or fewer bytes than it declares.
     package func part(from offset: UInt64, count: Int, vendor: String) throws(PluginError) -> [UInt8] {
         func violation(_ message: String) -> PluginError {
-            PluginError(.protocolViolation, message, domain: vendor, detail: Int32(status))
+            PluginError(.protocolViolation, message, domain: vendor, detail: Int32(clamping: status))
         }
         guard status == 206 else {
             if let length = headers["Content-Length"].flatMap({ Int($0) }), length != body.count {

@@ -15,20 +15,20 @@ extension HTTPResponse {
         return start == UInt8(ascii: "<") || type.contains("html")
     }
 
-    /// The body as JSON.
+    /// The body as JSON. A byte order mark before it is ignored (RFC 8259, section 8.1).
     ///
     /// - Throws: A ``PluginError`` of status `protocolViolation` with the error's position and the beginning of the
     ///   body.
     public func json() throws(PluginError) -> JSONValue {
         do throws(ConnectorError) {
-            return try JSONValue(parsing: body)
+            return try JSONValue(parsing: body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body)
         } catch {
             let position = error.position.map { " at \($0)" } ?? ""
             throw PluginError(
                 .protocolViolation,
                 "the answer (HTTP \(status)) is not JSON\(position): \(error.message); it begins \"\(excerpt)\"",
                 domain: "http",
-                detail: Int32(status)
+                detail: Int32(clamping: status)
             )
         }
     }

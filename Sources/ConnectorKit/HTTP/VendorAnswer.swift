@@ -125,7 +125,11 @@ public struct VendorAnswer: Sendable {
 
     private func violation(_ response: HTTPResponse, _ objection: PluginError?) -> PluginError {
         if response.isForeign { return response.foreignAnswer(to: vendor) }
-        let expected = forms.map(\.name).joined(separator: " or ")
+        var expected = forms.map(\.name).joined(separator: " or ")
+        if !statuses.contains(response.status) {
+            let (first, last) = (statuses.lowerBound, statuses.upperBound)
+            expected = "HTTP \(first)\(first == last ? "" : " to \(last)") with \(expected)"
+        }
         let found = response.body.isEmpty ? "nothing" : "\"\(response.excerpt)\""
         // If the answer must be JSON, the position of the syntax error is the better message.
         let reason = response.body.isEmpty ? nil : objection?.message
@@ -134,7 +138,7 @@ public struct VendorAnswer: Sendable {
             reason.map { "\($0); \(vendor) answers \(expected)" }
                 ?? "\(vendor) answers \(expected), not HTTP \(response.status) with \(found)",
             domain: vendor,
-            detail: Int32(response.status)
+            detail: Int32(clamping: response.status)
         )
     }
 }

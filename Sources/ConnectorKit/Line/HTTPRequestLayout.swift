@@ -54,7 +54,8 @@ struct HTTPRequestLayout {
                         header_count: UInt64(headers.count),
                         body: bytes.isEmpty ? nil : bytes.baseAddress,
                         body_length: length,
-                        deadline_ns: deadline
+                        deadline_ns: deadline,
+                        during: 0
                     )
                     return unsafe body(&request)
                 }

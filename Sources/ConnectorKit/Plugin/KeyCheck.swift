@@ -36,7 +36,7 @@ public final class KeyCheck: Sendable {
         by http: any HTTPService,
         isRefusal: (HTTPResponse) -> Bool = { $0.status == 401 || $0.status == 403 }
     ) async -> [Evidence] {
-        let refusal = try? await http.send(request)
+        let refusal = await http.sendForEvidence(request)
         note(isRefused: refusal.map(isRefusal) ?? false)
         return evidence(reachable)
     }

@@ -39,7 +39,7 @@ public struct OptionalCredentials: Sendable {
         by http: any HTTPService
     ) async -> [Evidence] {
         guard authorization != nil else { return [reachable] }
-        let refusal = try? await http.send(request)
+        let refusal = await http.sendForEvidence(request)
         guard refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
         return [reachable, .authenticated("the same request without credentials is refused")]
     }

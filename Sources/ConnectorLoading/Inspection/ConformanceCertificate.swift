@@ -54,7 +54,7 @@ package struct ConformanceCertificate: Sendable, Hashable {
             throw ConnectorError(
                 .storage,
                 "\(target) cannot be written",
-                fix: "make the folder writable, or test a copy of the plugin",
+                fix: error.diskRemedy ?? "make the folder writable, or test a copy of the plugin",
                 cause: error.description
             )
         }

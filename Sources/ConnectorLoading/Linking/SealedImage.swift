@@ -56,12 +56,14 @@ package struct SealedImage: ~Copyable {
     ///   - relatives: Libraries that the image finds relative to its file.
     ///   - keepsLayout: Whether the copy must be at the same depth as the image, because the linker searches folders
     ///     above it.
+    ///   - sealed: A descriptor of the same bytes in a file in memory that is sealed already; nil for none.
     ///   - storage: Where to put the bytes.
     package init(
         _ bytes: UnsafeRawBufferPointer,
         path: String,
         relatives: [ImageBytes],
         keepsLayout: Bool = false,
+        sealed: Int32? = nil,
         storage: Storage
     ) {
         let keepsLayout = keepsLayout || !relatives.isEmpty
@@ -77,14 +79,19 @@ package struct SealedImage: ~Copyable {
             }
         isKept = if case .kept = storage { true } else { false }
         #if os(Linux)
-            memory = unsafe Self.memory(isAutomatic && !keepsLayout ? bytes : nil, name: path.lastPathComponent)
+            memory = unsafe Self.memory(
+                isAutomatic && !keepsLayout ? bytes : nil,
+                sealed: sealed,
+                name: path.lastPathComponent
+            )
         #endif
     }
 
     #if os(Linux)
         /// The bytes in a memory file; one without a descriptor if there are none, or if the system refuses it.
-        private static func memory(_ bytes: UnsafeRawBufferPointer?, name: String) -> MemoryFile {
+        private static func memory(_ bytes: UnsafeRawBufferPointer?, sealed: Int32?, name: String) -> MemoryFile {
             guard let bytes = unsafe bytes else { return MemoryFile(descriptor: -1) }
+            if let sealed { return MemoryFile(descriptor: fcntl(sealed, F_DUPFD_CLOEXEC, 3)) }
             do throws(SystemError) {
                 return unsafe try MemoryFile.sealing(bytes, name: name)
             } catch {

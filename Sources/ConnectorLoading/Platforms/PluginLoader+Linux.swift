@@ -90,7 +90,7 @@ internal import ConnectorManifest
                     // Check this before loading: the dynamic linker's own failure gives no helpful reason.
                     let left = LoadedImages.shared.usage.staticTLSLeft ?? .max
                     guard checked.staticTLS <= left else { throw exhausted(checked) }
-                    return unsafe try load(checked, content, candidate)
+                    return unsafe try load(checked, content, candidate, sealed: descriptor)
                 }
             }
             guard let result else { throw Preflight.changed(candidate.path) }
@@ -101,7 +101,8 @@ internal import ConnectorManifest
         private func load(
             _ checked: CheckedFile,
             _ content: UnsafeRawBufferPointer,
-            _ candidate: PluginCandidate
+            _ candidate: PluginCandidate,
+            sealed descriptor: Int32?
         ) throws(ConnectorError) -> LoadedImage {
             let (image, dynamic) = (checked.image, checked.soundness.dynamic)
             do throws(DynamicLinker.Failure) {
@@ -116,6 +117,7 @@ internal import ConnectorManifest
                     path: candidate.path,
                     relatives: checked.dependencies.relatives,
                     keepsLayout: checked.dependencies.climbsFromOrigin,
+                    sealed: descriptor,
                     storage: storage
                 )
                 PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
@@ -129,12 +131,16 @@ internal import ConnectorManifest
         }
 
         /// Checks an image with the libraries beside it, and seals the checked bytes for a process that loads them.
+        ///
+        /// - Returns: What all share that seal the same image at the same time.
         package func seal(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin {
-            let bytes = try ImageBytes(path: candidate.path)
-            let checked = try checkFile(candidate, bytes, elsewhere: true)
-            var libraries: [SealedImageFile] = []
-            for library in checked.dependencies.relatives { libraries.append(try .sealing(library)) }
-            return SealedPlugin(image: try .sealing(bytes), libraries: libraries)
+            try SealedPlugins.shared.plugin(of: candidate, admission) { () throws(ConnectorError) in
+                let bytes = try ImageBytes(path: candidate.path)
+                let checked = try checkFile(candidate, bytes, elsewhere: true)
+                var libraries: [SealedImageFile] = []
+                for library in checked.dependencies.relatives { libraries.append(try .sealing(library)) }
+                return SealedPlugin(image: try .sealing(bytes), libraries: libraries)
+            }
         }
 
         /// Loads a library that another process has found beside a plugin, checked and sealed, so that the plugin finds it.
@@ -156,7 +162,14 @@ internal import ConnectorManifest
                         path: path,
                         staticTLS: image.staticTLS(dynamic)
                     ) { () throws(DynamicLinker.Failure) in
-                        try unsafe SealedImage(content, path: path, relatives: [], storage: storage).load()
+                        let image = unsafe SealedImage(
+                            content,
+                            path: path,
+                            relatives: [],
+                            sealed: descriptor,
+                            storage: storage
+                        )
+                        return try image.load()
                     }
                 }
             } catch {
@@ -166,11 +179,18 @@ internal import ConnectorManifest
     }
 
     /// The checked bytes of a plugin's image, and of the libraries beside it, sealed, for another process that loads them.
-    package struct SealedPlugin: Sendable {
+    ///
+    /// Whoever gets it from `seal` owns it, with all others that do: the files in memory go with the last of them.
+    package final class SealedPlugin: Sendable {
         /// The plugin's image.
         package let image: SealedImageFile
         /// The libraries that the image brings along, each after those that it needs.
         package let libraries: [SealedImageFile]
+
+        init(image: SealedImageFile, libraries: [SealedImageFile]) {
+            self.image = image
+            self.libraries = libraries
+        }
     }
 
     /// The checked bytes of an image in a sealed file in memory.
@@ -179,12 +199,19 @@ internal import ConnectorManifest
         package let path: String
         /// The bytes.
         package let content: ImageContent
+        /// The state of the file that the bytes were read from.
+        let identity: FileIdentity
         /// The descriptor of the file in memory, open as long as this object lives.
         package var descriptor: Int32 { file.descriptor }
         private let file: MemoryFile
 
-        private init(_ bytes: UnsafeRawBufferPointer, path: String) throws(SystemError) {
+        private init(
+            _ bytes: UnsafeRawBufferPointer,
+            path: String,
+            _ identity: FileIdentity
+        ) throws(SystemError) {
             self.path = path
+            self.identity = identity
             file = unsafe try MemoryFile.sealing(bytes, name: path.lastPathComponent)
             content = unsafe file.content(bytes)
         }
@@ -196,7 +223,7 @@ internal import ConnectorManifest
             let sealed: SealedImageFile?
             do throws(SystemError) {
                 sealed = try unsafe bytes.withAllBytes { content throws(SystemError) in
-                    try unsafe SealedImageFile(content, path: bytes.path)
+                    try unsafe SealedImageFile(content, path: bytes.path, bytes.identity)
                 }
             } catch {
                 throw failure(error, bytes.path)

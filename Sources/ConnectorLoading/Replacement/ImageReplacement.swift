@@ -188,7 +188,7 @@ package struct ImageReplacement: Sendable {
         ConnectorError(
             .storage,
             message,
-            fix: "let this user write the directory, or replace the file yourself and reload",
+            fix: error.diskRemedy ?? "let this user write the directory, or replace the file yourself and reload",
             cause: error.description
         )
     }

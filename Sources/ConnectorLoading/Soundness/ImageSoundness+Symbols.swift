@@ -84,7 +84,7 @@ extension ImageSoundness {
         }
         let file = needed ?? "$(clang -print-file-name=libclang_rt.\(library)-$(uname -m).so)"
         let options = library == "asan" ? "ASAN_OPTIONS=detect_leaks=0 " : ""
-        return
-            "start the program with the runtime, \(options)LD_PRELOAD=\(file), or build the plugin without -fsanitize"
+        return "start the program with the runtime, \(options)LD_PRELOAD=\(file), with \"isolation\": \"none\" at the "
+            + "plugin's connector, since a runner gets no variables, or build the plugin without -fsanitize"
     }
 }

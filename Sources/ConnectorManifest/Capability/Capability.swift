@@ -83,10 +83,14 @@ extension [Capability] {
     ///
     /// - Returns: The first operation with the name.
     package func operation(named name: String) -> (capability: Capability, operation: Operation)? {
+        // The outbox asks for each event, so no string is made.
+        let slash = name.utf8.firstIndex(of: UInt8(ascii: "/"))
+        let qualified = slash.map { (capability: name[..<$0], operation: name[name.utf8.index(after: $0)...]) }
         for capability in self {
-            for operation in capability.operations
-            where operation.name == name || "\(capability.id.name)/\(operation.name)" == name {
-                return (capability, operation)
+            for operation in capability.operations {
+                if operation.name == name { return (capability, operation) }
+                guard let qualified, operation.name == qualified.operation else { continue }
+                if capability.id.name == qualified.capability { return (capability, operation) }
             }
         }
         return nil

@@ -192,7 +192,10 @@ public struct CapabilityDefinition: Sendable, Hashable {
                 "completeUpload", "(upload: string, size: u64, digest: string?) async -> json",
                 "Puts the file where it belongs, if it has the size and the SHA-256, and the condition is met."
             ),
-            ("abortUpload", "(upload: string) async", "Ends an upload without a file; an unknown one has ended."),
+            (
+                "abortUpload", "(upload: string) async",
+                "Ends an upload without a file, such as one that could not be completed; an unknown one has ended."
+            ),
             ("remove", "(path: string) async", "Removes a file; it is not an error if there is none."),
             ("copy", "(source: string, destination: string) async -> json", "Copies a file within the store."),
         ]

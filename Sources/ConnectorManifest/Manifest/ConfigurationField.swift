@@ -70,7 +70,9 @@ extension ConfigurationField {
         case .url: value.string.flatMap(URLParts.init) == nil ? "must be an absolute http or https URL" : nil
         case .duration:
             value.string.flatMap(Duration.init(parsing:)) == nil
-                ? "must be a duration such as \"250ms\" or \"5s\"" : nil
+                ? "must be a duration "
+                    + (value.string.flatMap { Duration.range(violatedBy: $0, from: "0ms") }
+                        ?? "such as \"250ms\" or \"5s\"") : nil
         case .path:
             value.string.map { $0.isEmpty || $0.utf8.contains(0) || $0.utf8.count > 4095 } ?? true
                 ? "must be the path of a file, of 1 to 4095 bytes" : nil

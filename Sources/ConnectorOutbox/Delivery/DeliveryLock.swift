@@ -23,7 +23,8 @@ package final class DeliveryLock: Sendable {
         path = "\(directory)/lock"
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
-            throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(SystemError())")
+            let error = SystemError()
+            throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(error)", fix: error.diskRemedy)
         }
         guard let refusal = Self.take(descriptor) else { return }
         // Everything is initialized, so that `deinit` closes the file.

@@ -46,4 +46,14 @@ public struct DeliveryChange: Sendable {
         )
         return Self(connector, .dropped, error: error)
     }
+
+    /// The error of a connector whose outbox was full, and did not store the event.
+    package static func turnedAway(at connector: String) -> ConnectorError {
+        ConnectorError(
+            .failed,
+            "the outbox was full and dropped the event (\"whenFull\": \"dropNewest\")",
+            fix: "send it again later, or raise \"maxBytes\" or change \"whenFull\" of \"outbox\"",
+            connector: connector
+        )
+    }
 }

@@ -4,6 +4,12 @@
 internal import CSQLite
 internal import ConnectorPlatform
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 extension Database {
     /// An error of the outbox's file.
     struct Failure: Error, CustomStringConvertible {
@@ -25,10 +31,9 @@ extension Database {
 
         /// Creates a failure that SQLite reported.
         ///
-        /// - Parameter code: The extended result code. A short read, or a wrong checksum in the file system, counts as damage,
-        ///   although SQLite reports it as an I/O error.
+        /// - Parameter code: The extended result code. Some that SQLite counts as errors of the disk are damage or a full disk.
         init(code: Int32, cause: String) {
-            self.code = connector_sqlite_is_damage(code) ? SQLITE_CORRUPT : code & 0xFF
+            self.code = connector_sqlite_primary(code)
             self.cause = cause
             description =
                 switch self.code {
@@ -78,7 +83,12 @@ extension Database {
             return switch code {
             case SQLITE_FULL: "free space on the disk of \(path)"
             case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
-                "give this user write access to \(path) and its directory"
+                // SQLite then tries to open the file for reading, which hides the reason.
+                if unsafe access(path.parentPath, W_OK) != 0, errno == EROFS {
+                    "the file system is mounted read-only: make it writable, or set another directory as \"state\""
+                } else {
+                    "give this user write access to \(path) and its directory"
+                }
             case SQLITE_BUSY: "find the process that keeps the file locked: fuser \(path)"
             case SQLITE_IOERR: "check the system's log for disk errors"
             case SQLITE_INTERRUPT:

@@ -149,7 +149,7 @@ extension SQLiteEngine {
             return ConnectorError(
                 .storage,
                 "cannot create the directory of the outbox: \(directory): \(error)",
-                fix: "create its parent directory, or set another directory as \"state\""
+                fix: error.diskRemedy ?? "create its parent directory, or set another directory as \"state\""
             )
         }
         guard status.st_uid == geteuid() else {
@@ -166,13 +166,22 @@ extension SQLiteEngine {
         )
     }
 
-    /// Creates the file with the mode 0600. SQLite would use the umask, and gives its other files the mode of this one. A
-    /// failure shows when the file is opened.
+    /// Creates the file with the mode 0600, or takes away others' access to one that is there, such as a backup that was put back.
+    /// SQLite would use the umask, and gives its other files the mode of this one. A failure shows when the file is opened.
     ///
     /// An existing file is not opened, because closing it would release the locks of this process on it.
     private static func touch(_ path: String) {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if descriptor >= 0 { _ = closeDescriptor(descriptor) }
+        if descriptor >= 0 {
+            _ = closeDescriptor(descriptor)
+            return
+        }
+        var status = stat()
+        // Nobody else can have put a link there since the look at its kind: the directory is this user's alone.
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
+            return
+        }
+        _ = unsafe chmod(path, status.st_mode & 0o600)
     }
 
     // MARK: Setting aside
@@ -278,7 +287,11 @@ extension SQLiteEngine {
         #else
             let isDone = descriptor >= 0 && fsync(descriptor) == 0
         #endif
-        guard isDone else { throw Database.Failure(code: SQLITE_IOERR, cause: "\(path): \(SystemError())") }
+        guard isDone else {
+            let error = SystemError()
+            let isFull = error.number == ENOSPC || error.number == EDQUOT
+            throw Database.Failure(code: isFull ? SQLITE_FULL : SQLITE_IOERR, cause: "\(path): \(error)")
+        }
     }
 
     private static func directory(of path: String) -> String {

@@ -32,7 +32,7 @@ package final class TemporaryDirectory: Sendable {
             let lock = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard lock >= 0 else {
                 let error = SystemError()
-                Self.remove(Array(path.utf8CString))
+                Self.remove(path)
                 throw error
             }
             // Without file locking, leftovers are not removed; everything else works.
@@ -49,7 +49,10 @@ package final class TemporaryDirectory: Sendable {
     deinit { close(lock) }
 
     /// Removes the directory with everything in it.
-    package func remove() { Self.remove(Array(path.utf8CString)) }
+    package func remove() { Self.remove(path) }
+
+    /// Removes any directory with everything in it, and follows no link; what cannot be removed stays.
+    package static func remove(_ path: String) { remove(Array(path.utf8CString)) }
 
     /// Removes this user's directories of a kind whose processes have ended.
     private static func removeLeftovers(_ name: String) {
@@ -58,7 +61,7 @@ package final class TemporaryDirectory: Sendable {
             guard (try? Directory.checkPrivate(path)) != nil else { continue }
             let lock = unsafe open("\(path)/\(lockName)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard lock >= 0 else { continue }
-            if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(Array(path.utf8CString)) }
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(path) }
             close(lock)
         }
     }

@@ -39,8 +39,20 @@ package struct ChildCommand: Sendable, Hashable {
         case tooLong
     }
 
-    /// The children that have not been reaped, each of which leads a process group; nil once ``killAll()`` has been called.
-    private static let running = Mutex<Set<pid_t>?>([])
+    /// The children of this process.
+    private struct Running {
+        /// Those that have not been reaped, each of which leads a process group; nil once ``killAll()`` has been
+        /// called.
+        var children: Set<pid_t>? = []
+        /// How many are being started.
+        var starting = 0
+    }
+
+    private static let running = Mutex(Running())
+
+    /// How many milliseconds ``killAll()`` waits for starts in progress, which a file system that hangs may delay for
+    /// ever.
+    private static let patience = 1000
 
     /// Creates a command; nothing runs yet.
     package init(_ arguments: [String], environment: [String: String], timeout: Duration, limit: Int) {
@@ -55,7 +67,7 @@ package struct ChildCommand: Sendable, Hashable {
     /// - Parameter isCancelled: Asked before the start and then some times a second; the child's group is killed once the answer is
     ///   true.
     package func output(unless isCancelled: () -> Bool = { false }) throws(Failure) -> [UInt8] {
-        guard !isCancelled(), Self.running.withLock({ $0 != nil }) else { throw .signal(SIGKILL) }
+        guard !isCancelled(), Self.running.withLock({ $0.children != nil }) else { throw .signal(SIGKILL) }
         let pipe: Pipe
         do throws(SystemError) {
             pipe = try Pipe()
@@ -75,14 +87,26 @@ package struct ChildCommand: Sendable, Hashable {
     /// would go on.
     package static func killAll() {
         // The numbers belong to no other processes, because none of these children has been reaped.
-        running.withLock { children in
-            for child in children ?? [] { kill(group: child) }
-            children = nil
+        running.withLock { running in
+            for child in running.children ?? [] { kill(group: child) }
+            running.children = nil
+        }
+        // A child that is being started is killed by the thread that starts it, which the process must not forestall.
+        var patience = patience
+        while patience > 0, running.withLock({ $0.starting > 0 }) {
+            _ = poll(nil, 0, 1)
+            patience -= 1
         }
     }
 
     /// Starts the child in a process group of its own.
     private func start(writingTo target: Int32) throws(Failure) -> pid_t {
+        let begins = Self.running.withLock { running in
+            if running.children != nil { running.starting += 1 }
+            return running.children != nil
+        }
+        guard begins else { throw .signal(SIGKILL) }
+        defer { Self.running.withLock { $0.starting -= 1 } }
         do throws(SystemError) {
             let child = try unsafe ChildProcess.start(arguments, environment: environment, ownsGroup: true) { actions in
                 unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
@@ -99,7 +123,7 @@ package struct ChildCommand: Sendable, Hashable {
                     }
                 #endif
             }
-            let isLate = Self.running.withLock { children in children?.insert(child) == nil }
+            let isLate = Self.running.withLock { $0.children?.insert(child) == nil }
             if isLate { Self.kill(group: child) }
             return child
         } catch {
@@ -121,7 +145,7 @@ package struct ChildCommand: Sendable, Hashable {
         func end(_ failure: Failure) -> Failure {
             // The group first: the child's own children may hold the pipe.
             Self.kill(group: child)
-            Self.running.withLock { _ = $0?.remove(child) }
+            Self.running.withLock { _ = $0.children?.remove(child) }
             _ = ChildProcess.wait(for: child, 0)
             return failure
         }
@@ -145,9 +169,9 @@ package struct ChildCommand: Sendable, Hashable {
 
     /// Reaps the child if it has ended. Its number may then become another process's, so it is no longer one to kill.
     private static func reap(_ child: pid_t) -> Int32? {
-        running.withLock { children in
+        running.withLock { running in
             guard let status = ChildProcess.wait(for: child, WNOHANG) else { return nil }
-            children?.remove(child)
+            running.children?.remove(child)
             return status
         }
     }

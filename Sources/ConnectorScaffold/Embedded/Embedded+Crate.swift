@@ -773,6 +773,8 @@ impl Request {
             body: if self.body.is_empty() { std::ptr::null() } else { self.body.as_ptr() },
             body_length: self.body.len() as u64,
             deadline_ns: task::deadline(),
+            // Dropping the future cancels the request.
+            during: 0,
         };
         Pending::start(self.host, cancel, |user| {
             let (mut error, mut identifier) = (sys::Error::empty(), 0);
@@ -2137,7 +2139,7 @@ const _: () = {
     assert!(offset_of!(HttpHeader, name_length) == 8);
     assert!(offset_of!(HttpHeader, value) == 16);
     assert!(offset_of!(HttpHeader, value_length) == 24);
-    assert!(size_of::<HttpRequest>() == 80);
+    assert!(size_of::<HttpRequest>() == 88);
     assert!(offset_of!(HttpRequest, struct_size) == 0);
     assert!(offset_of!(HttpRequest, flags) == 4);
     assert!(offset_of!(HttpRequest, method) == 8);
@@ -2149,6 +2151,7 @@ const _: () = {
     assert!(offset_of!(HttpRequest, body) == 56);
     assert!(offset_of!(HttpRequest, body_length) == 64);
     assert!(offset_of!(HttpRequest, deadline_ns) == 72);
+    assert!(offset_of!(HttpRequest, during) == 80);
     assert!(size_of::<HttpResponse>() == 40);
     assert!(offset_of!(HttpResponse, struct_size) == 0);
     assert!(offset_of!(HttpResponse, status) == 4);
@@ -2320,6 +2323,7 @@ pub struct HttpRequest {
     pub body: *const u8,
     pub body_length: u64,
     pub deadline_ns: u64,
+    pub during: u64,
 }
 
 #[repr(C)]

@@ -938,8 +938,8 @@ static inline int32_t connector_gate_send(const connector_gate *gate, connector_
  * HTTP 2xx completes the call as failed. Return its status from the operation. The manifest must require http/1, and
  * name clock/1 for a Retry-After that is a date. A URL with a segment "." or ".." is INVALID: servers resolve these.
  *
- * `cancel` cannot stop the request, which ends with its answer or at the call's deadline; the host then ignores the completion.
- * An adapter that must stop one calls http->request itself, and keeps the id for http->cancel.
+ * When the host gives the call up, it cancels the request: the adapter needs no `cancel` for that. A host older than
+ * connector_http_request.during lets the request go on until its answer or the call's deadline, and ignores the completion.
  */
 static inline int32_t connector_send(const connector_gate *gate, const connector_call *call, connector_http_request *request,
                                      connector_text *url, connector_exchange exchange, connector_error *error) {
@@ -952,6 +952,7 @@ static inline int32_t connector_send(const connector_gate *gate, const connector
     *copy = exchange;
     copy->gate = gate;
     copy->operation = call->operation;
+    request->during = call->operation;
     status = connector_gate_send(gate, request, url, call->deadline_ns, connector_exchange_done, copy, error);
     /* connector_exchange_done never runs for a request that was refused. */
     if (status != CONNECTOR_OK) free(copy);
@@ -1274,8 +1275,8 @@ public:
     /**
      * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the
      * host, if the response is HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size or
-     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date. `cancel` cannot stop the
-     * request: see connector_send.
+     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date. When the host gives the
+     * call up, it cancels the request: see connector_send.
      */
     template <class Answered>
     void send(Call call, connector_http_request request, Text url, Answered answered) const {
@@ -1285,6 +1286,7 @@ public:
             Answered answered;
         };
         const uint64_t deadline = call.deadline();
+        request.during = call.identifier();
         auto exchange = std::make_unique<Exchange>(Exchange{gate, std::move(call), std::move(answered)});
         connector_error error = connector_error_of("");
         const connector_http_done done = [](void *user, int32_t status, const connector_http_response *response,
@@ -1734,7 +1736,7 @@ CONNECTOR_END_DECLS
     OFFSET(connector_http_header, name_length, 8)                                                                      \
     OFFSET(connector_http_header, value, 16)                                                                           \
     OFFSET(connector_http_header, value_length, 24)                                                                    \
-    SIZE(connector_http_request, 80)                                                                                   \
+    SIZE(connector_http_request, 88)                                                                                   \
     OFFSET(connector_http_request, struct_size, 0)                                                                     \
     OFFSET(connector_http_request, flags, 4)                                                                           \
     OFFSET(connector_http_request, method, 8)                                                                          \
@@ -1746,6 +1748,7 @@ CONNECTOR_END_DECLS
     OFFSET(connector_http_request, body, 56)                                                                           \
     OFFSET(connector_http_request, body_length, 64)                                                                    \
     OFFSET(connector_http_request, deadline_ns, 72)                                                                    \
+    OFFSET(connector_http_request, during, 80)                                                                         \
     SIZE(connector_http_response, 40)                                                                                  \
     OFFSET(connector_http_response, struct_size, 0)                                                                    \
     OFFSET(connector_http_response, status, 4)                                                                         \
@@ -2033,7 +2036,7 @@ CONNECTOR_END_DECLS
  * A plugin claims the strongest kind that it has just proved, never more. The proof leaves no trace at the vendor.
  *
  * Forbidden to plugins: work in constructors, fork, signal handlers, setenv, chdir, exit, writing to standard output,
- * blocking the calling thread.
+ * blocking the calling thread, returning with another floating-point mode (rounding, traps, denormals).
  */
 #ifndef CONNECTOR_PLUGIN_H
 #define CONNECTOR_PLUGIN_H
@@ -2294,8 +2297,8 @@ typedef struct connector_gates {
     /**
      * Calls an operation of a used gate. After CONNECTOR_OK, `done(user, …)` runs once; after a failure, it never runs:
      * CONNECTOR_INVALID (a name that is not in "uses", arguments that are not JSON), CONNECTOR_RATE_LIMITED (too many calls
-     * in progress), CONNECTOR_NOT_OPEN (the gate is closing). The host copies everything before it returns. `*call_id`
-     * identifies the call to `cancel` and is set before `done` can run. [any]
+     * in progress, or too much in their arguments), CONNECTOR_NOT_OPEN (the gate is closing). The host copies everything
+     * before it returns. `*call_id` identifies the call to `cancel` and is set before `done` can run. [any]
      */
     int32_t (*CONNECTOR_NONNULL call)(void *CONNECTOR_NONNULL context,
                                       const connector_gates_call *CONNECTOR_NONNULL call_borrowed,
@@ -2341,13 +2344,18 @@ CONNECTOR_END_DECLS
  *
  * The host follows up to five redirects. 301 and 302 turn a POST into a GET, and 303 any request but HEAD; a GET goes on
  * without a body. 307 and 308, and 301 and 302 of other methods, repeat the request unchanged. For another scheme, host
- * or port the host drops Authorization, Cookie and every header with a secret, and never sends a body with a secret. It
- * decompresses responses, except those of status 206, and asks for `identity` if the request has Range. It sets Host,
- * Content-Length and the other headers of the connection, and drops a plugin's values for them.
+ * or port the host drops Authorization, Cookie and every header with a secret, and never sends a body with a secret; it
+ * never goes from https to http. It decompresses responses, except those of status 206, and asks for `identity` if the
+ * request has Range. It sets Host, Content-Length and the other headers of the connection, and drops a plugin's values
+ * for them.
+ *
+ * The host sends a GET, HEAD, PUT, DELETE or OPTIONS once more if the server closes a connection that it had kept open
+ * before it begins to answer, unless the body comes in parts. Every other failure ends the request.
  *
  * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache,
- * and may answer from the cache, with the header Age, or only ask the server whether a response is still valid. A
- * request's own Cache-Control is honoured; one with Range or a condition (If-None-Match, …) always goes to the server.
+ * each for requests with the same Authorization, and may answer from the cache, with the header Age, or only ask the
+ * server whether a response is still valid. A request's own Cache-Control is honoured; one with Range or a condition
+ * (If-None-Match, …) always goes to the server.
  *
  * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host inserts the value of the
  * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
@@ -2419,6 +2427,11 @@ typedef struct connector_http_request {
     uint64_t body_length;
     /** When the request times out, in monotonic nanoseconds; CONNECTOR_NO_DEADLINE leaves it to the host (30 s). */
     uint64_t deadline_ns;
+    /**
+     * The plugin's own call that this request serves: its connector_call.operation. When the host gives that call up, it
+     * cancels the request. 0 for none. An older host does not read it: the request then goes on.
+     */
+    uint64_t during;
 } connector_http_request;
 
 /** A response, borrowed for the duration of connector_http_done. */
@@ -2436,11 +2449,12 @@ typedef struct connector_http_response {
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
  * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
  * CONNECTOR_TOO_LARGE (request over the limit, with its secrets), CONNECTOR_PROTOCOL (the answer is over the limit or not
- * HTTP, or redirects too often, to another scheme than http or https, to a host that is not allowed, or with a secret in
- * the body to another origin), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a
- * gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another thread before
- * `request` has returned: do not hold a lock that `done` takes while you call `request`. It has run before the plugin's
- * `destroy`, and never runs after it.
+ * HTTP, or redirects too often, to another scheme than http or https, from https to http, to a host that is not
+ * allowed, or with a secret in the body to another origin), CONNECTOR_RATE_LIMITED (the answers to the connector's
+ * requests in progress have too much), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a
+ * time for a gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another
+ * thread before `request` has returned: do not hold a lock that `done` takes while you call `request`. It has run before
+ * the plugin's `destroy`, and never runs after it.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
@@ -2501,9 +2515,10 @@ typedef struct connector_http {
      * Sends a request whose response comes in parts, as the server sends it: for long downloads, server-sent events and
      * watches. Like `request`, but the body is not limited in size and not decompressed (Accept-Encoding is `identity`
      * unless the plugin sets it). The first part comes unasked, every other one after a `resume`; meanwhile the host
-     * reads at most one part ahead, so that the server waits. Without a deadline, the host's own (30 s) applies until
-     * the response has begun and the body of the request is sent, and starts again with each part of either. An older
-     * host does not have this function: check CONNECTOR_HAS_FIELD. [any]
+     * reads at most one part ahead, so that the server waits, and delivers it before it reports that the connection
+     * broke. Without a deadline, the host's own (30 s) applies until the response has begun and the body of the request
+     * is sent, and starts again with each part of either. An older host does not have this function: check
+     * CONNECTOR_HAS_FIELD. [any]
      */
     int32_t (*CONNECTOR_NONNULL stream)(void *CONNECTOR_NONNULL context,
                                         const connector_http_request *CONNECTOR_NONNULL request_borrowed,
@@ -2520,10 +2535,11 @@ typedef struct connector_http {
     /**
      * Sends the next part of a body that comes in parts, 0 to CONNECTOR_HTTP_PART_LIMIT bytes, which the host copies.
      * The first may be written as soon as `stream` has returned, each other after `room`; a part before that is
-     * CONNECTOR_MISUSE, and so is one after the last. Secrets are not inserted, and nothing is compressed. The server
-     * may answer before the last part: the rest is not sent after a complete response, nor once a response other than
-     * success (2xx) has begun. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and after the end of the request.
-     * A redirect that would need the body again fails with CONNECTOR_PROTOCOL. [any]
+     * CONNECTOR_MISUSE, and so is one after the last. CONNECTOR_RATE_LIMITED, after which the same part may be written
+     * again, says that the bodies of the connector's requests in progress have too much. Secrets are not inserted, and
+     * nothing is compressed. The server may answer before the last part: the rest is not sent after a complete response,
+     * nor once a response other than success (2xx) has begun. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and
+     * after the end of the request. A redirect that would need the body again fails with CONNECTOR_PROTOCOL. [any]
      */
     int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,
                                        const uint8_t *CONNECTOR_NULLABLE part_borrowed, uint64_t length,

@@ -14,6 +14,8 @@ package struct UsedGateCallInFlight: Sendable {
     package var trace: TraceContext
     /// The plugin's own call that this one serves; nil for none.
     package var outer: UInt64?
+    /// The size of the arguments, in bytes.
+    package var size = 0
     /// The task that makes the call; nil while it is being started.
     package var task: Task<Void, Never>?
 }
@@ -60,7 +62,12 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            state.calls[id] = UsedGateCallInFlight(callback: callback, trace: trace, outer: outer)
+            do throws(ServiceFailure) {
+                try arguments.take(call.size)
+            } catch {
+                return error
+            }
+            state.calls[id] = UsedGateCallInFlight(callback: callback, trace: trace, outer: outer, size: call.size)
             return nil
         }
         if let refusal { throw refusal }
@@ -83,6 +90,7 @@ extension GateServices {
         // Remove the call and queue its callback in one step, so that a closing gate always sees one of them.
         let (call, isIdle) = state.withLock { state -> (UsedGateCallInFlight?, Bool) in
             guard let call = state.calls.removeValue(forKey: id) else { return (nil, false) }
+            arguments.giveBack(call.size)
             return (call, state.callbacks.append { call.trace.run { call.callback.call(result) } })
         }
         guard let call else { return }
@@ -103,9 +111,16 @@ extension GateServices {
         state.withLock { $0.traces[operation] = nil }
     }
 
-    /// Cancels the calls of used gates that serve one of the plugin's own calls, which the host has given up.
+    /// Cancels the requests, and the calls of used gates, that serve one of the plugin's own calls, which the host has given up.
     package func cancelCalls(during outer: UInt64) {
-        let calls = state.withLock { state in state.calls.filter { $0.value.outer == outer }.map(\.key) }
-        for call in calls { completeCall(call, .failure(.cancelled("the call that needed it was given up"))) }
+        let (requests, calls) = state.withLock { state in
+            (
+                state.requests.filter { $0.value.outer == outer }.map(\.key),
+                state.calls.filter { $0.value.outer == outer }.map(\.key)
+            )
+        }
+        let failure = ServiceFailure.cancelled("the call that needed it was given up")
+        for request in requests { completeRequest(request, .failure(failure)) }
+        for call in calls { completeCall(call, .failure(failure)) }
     }
 }

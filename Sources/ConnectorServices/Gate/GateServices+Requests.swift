@@ -17,6 +17,8 @@ package struct RequestInFlight: Sendable {
     package var span: RequestSpan?
     /// The trace in which the plugin sent the request and in which the callback runs.
     package var trace: TraceContext
+    /// The plugin's own call that this request serves; nil for none.
+    package var outer: UInt64?
     /// The request's recorder; nil if the gate is not recorded.
     package var recorder: RequestRecorder?
     /// The size of the body, in bytes; 0 if it comes in parts.
@@ -71,18 +73,25 @@ extension GateServices {
         if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
         let isCaching = context.cacheBytes > 0
         let now = host.clock.now()
-        let cached = isCaching && silence == nil ? cache.withLock { $0.lookup(outgoing, now: now) } : .bypass
+        // Evidence comes from the vendor, and not from memory.
+        let isProof = isCaching && state.withLock { $0.proofs > 0 }
+        let cached =
+            isCaching && silence == nil
+            ? cache.withLock { $0.lookup(outgoing, now: now, mustRevalidate: isProof) } : .bypass
         if case .stale(_, let conditions) = cached { outgoing.conditions = conditions }
         let sent = outgoing
         let authority = outgoing.url.authority
         let trace = TraceContext.current
+        let outer = request.during == 0 ? nil : request.during
         let recorder = recorder(of: request, isInParts: silence != nil)
         var body: BodyParts?
         if outgoing.isBodyInParts {
             let record = recorder.map { recorder in
                 { @Sendable (part: [UInt8], isLast: Bool) in recorder.addSent(part, isLast: isLast) }
             }
-            body = BodyParts(length: request.length, sending: record) { self.bodyHasProgressed(of: id, isLast: $0) }
+            body = BodyParts(length: request.length, sending: record, held: bodies) {
+                self.bodyHasProgressed(of: id, isLast: $0)
+            }
         }
         let parts = silence.map { _ in
             ResponseParts(method: sent.method, body: body) { part in
@@ -96,6 +105,7 @@ extension GateServices {
             transport: host.http,
             body: body,
             parts: parts,
+            responses: responses,
             workers: host.callbacks
         )
         let refusal = state.withLock { state -> ServiceFailure? in
@@ -107,25 +117,22 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            guard sent.body.count <= options.bodiesLimit - state.bodySize else {
-                return ServiceFailure(
-                    status: Int32(CONNECTOR_RATE_LIMITED),
-                    message:
-                        "the requests of this connector in progress have \(state.bodySize) of \(options.bodiesLimit) bytes in their bodies",
-                    isRetryable: true
-                )
+            do throws(ServiceFailure) {
+                try bodies.take(sent.body.count)
+            } catch {
+                return error
             }
             state.requests[id] = RequestInFlight(
                 callback: callback,
                 exchange: exchange,
                 span: span,
                 trace: trace,
+                outer: outer,
                 recorder: recorder,
                 bodySize: sent.body.count,
                 isTimedToBegin: silence != nil && request.deadline == .max,
                 silence: silence ?? 0
             )
-            state.bodySize += sent.body.count
             state.counters.requests += 1
             return nil
         }
@@ -133,6 +140,8 @@ extension GateServices {
             span?.end(.failure(refusal))
             throw refusal
         }
+        // `cancelCalls` may have run before this request was registered.
+        if let outer, OperationTable.shared.wasGivenUp(outer) { cancelCalls(during: outer) }
 
         // `.max` is CONNECTOR_NO_DEADLINE, a macro that Swift does not import.
         let deadline = request.deadline == .max ? nil : request.deadline
@@ -169,7 +178,7 @@ extension GateServices {
         // Remove the request and queue its callback in one step, so that a closing gate always sees one of them.
         let (request, isIdle) = state.withLock { state -> (RequestInFlight?, Bool) in
             guard let request = state.requests.removeValue(forKey: id) else { return (nil, false) }
-            state.bodySize -= request.bodySize
+            bodies.giveBack(request.bodySize)
             switch result {
             case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)
             case .failure: state.counters.failures += 1

@@ -29,6 +29,12 @@ package final class GateServices: InstanceServices {
     package let cache: Mutex<HTTPCache>
     /// The gate's stored values. The instance keeps them when the gate moves: its last calls and its end come later.
     package let storage: GateStorage
+    /// The bodies of requests in progress, whole and in parts.
+    let bodies: HeldBytes
+    /// The responses that are collected.
+    let responses: HeldBytes
+    /// The arguments of calls of used gates in progress.
+    let arguments: HeldBytes
     /// The plugin's timers.
     let timers: PluginTimers
     /// The mutable state.
@@ -41,6 +47,13 @@ package final class GateServices: InstanceServices {
         egress = EgressList(context.egress)
         cache = Mutex(HTTPCache(limit: context.cacheBytes))
         storage = host.storage(of: context.path, logger: context.logger)
+        let options = host.options
+        bodies = HeldBytes("the bodies of this connector's requests in progress", limit: options.http.bodiesLimit)
+        responses = HeldBytes(
+            "the responses to this connector's requests in progress",
+            limit: options.http.responsesLimit
+        )
+        arguments = HeldBytes("the arguments of this connector's calls in progress", limit: options.argumentsLimit)
         timers = PluginTimers(clock: host.clock)
     }
 
@@ -65,9 +78,19 @@ package final class GateServices: InstanceServices {
         if timers.isWaiting(for: operation) { return true }
         return state.withLock { state in
             state.callbacks.isDelivering
-                || state.requests.values.contains { $0.trace.mayComplete(operation) }
+                || state.requests.values.contains { $0.outer == operation || $0.trace.mayComplete(operation) }
                 || state.calls.values.contains { $0.outer.map { $0 == operation } ?? true }
         }
+    }
+
+    /// The gate is being opened or proved: until ``proofEnds()``, no request is answered from ``cache`` unless the server confirms it.
+    package func proofBegins() {
+        state.withLock { $0.proofs += 1 }
+    }
+
+    /// The opening or the proof has ended.
+    package func proofEnds() {
+        state.withLock { $0.proofs -= 1 }
     }
 
     /// Whether a callback runs inside the plugin.

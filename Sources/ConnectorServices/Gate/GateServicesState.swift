@@ -28,12 +28,12 @@ package struct GateServicesState {
 
     /// The pending requests, by the id that the plugin knows.
     package var requests: [UInt64: RequestInFlight] = [:]
-    /// The size of their bodies, in bytes.
-    package var bodySize = 0
     /// The calls of used gates in progress, by the id that the plugin knows.
     package var calls: [UInt64: UsedGateCallInFlight] = [:]
     /// The traces of the plugin's own calls in progress, by operation; empty if it uses no gates.
     package var traces: [UInt64: TraceContext] = [:]
+    /// How many openings and proofs are under way.
+    package var proofs = 0
     /// The gate's traffic.
     package var counters = HTTPCounters()
 

@@ -36,13 +36,23 @@ package struct UsedGateCall: Sendable {
     package var deadline: UInt64
     /// The plugin's own call that this one serves; 0 for the one that the current thread runs.
     package var during: UInt64
+    /// The size of the arguments as the plugin wrote them, in bytes.
+    package var size: Int
 
     /// Creates a call.
-    package init(use: String, operation: String, arguments: JSONValue, deadline: UInt64 = .max, during: UInt64 = 0) {
+    package init(
+        use: String,
+        operation: String,
+        arguments: JSONValue,
+        deadline: UInt64 = .max,
+        during: UInt64 = 0,
+        size: Int = 0
+    ) {
         self.use = use
         self.operation = operation
         self.arguments = arguments
         self.deadline = deadline
         self.during = during
+        self.size = size
     }
 }

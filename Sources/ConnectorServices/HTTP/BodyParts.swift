@@ -22,6 +22,8 @@ package final class BodyParts: Sendable {
         var first: Part?
         /// Whether a part is written but not yet sent.
         var isSending = false
+        /// The bytes of that part, as counted.
+        var heldCount = 0
         var hasLast = false
         /// Bytes written.
         var count: Int64 = 0
@@ -39,6 +41,7 @@ package final class BodyParts: Sendable {
     /// The length of the whole body in bytes; nil if it is unknown.
     package let length: Int64?
     private let sending: (@Sendable (_ part: [UInt8], _ isLast: Bool) -> Void)?
+    private let held: HeldBytes?
     private let progress: @Sendable (_ isLast: Bool) -> Void
     private let state: Mutex<State>
 
@@ -46,21 +49,24 @@ package final class BodyParts: Sendable {
     ///
     /// - Parameters:
     ///   - sending: Called before each part is sent, for one part at a time; nil to call nothing.
+    ///   - held: Counts the bytes of the part on its way; nil to count nothing.
     ///   - progress: Called on any thread after each part has been sent, and after one but the last has been given up.
     package init(
         length: Int64?,
         sending: (@Sendable (_ part: [UInt8], _ isLast: Bool) -> Void)?,
+        held: HeldBytes? = nil,
         progress: @escaping @Sendable (_ isLast: Bool) -> Void
     ) {
         self.length = length
         self.sending = sending
+        self.held = held
         self.progress = progress
         state = Mutex(State(isSent: length == 0))
     }
 
     /// Sends a part, or keeps it until the connection is ready. Any thread may call this.
     ///
-    /// - Throws: `misuse` while another part is on its way, and after the last; `invalid` beyond the length.
+    /// - Throws: `misuse` while another part is on its way, and after the last; `invalid` beyond the length; what `HeldBytes` throws.
     package func write(_ bytes: [UInt8], isLast: Bool) throws(ServiceFailure) {
         let (part, connection) = try state.withLock { state throws(ServiceFailure) -> (Part, Connection?) in
             if state.isEnded { throw .ended }
@@ -69,7 +75,8 @@ package final class BodyParts: Sendable {
             if let length, Int64(bytes.count) > length - state.count {
                 throw .invalid("the body has more than the \(length) bytes that it was said to have")
             }
-            state.isSending = true
+            try held?.take(bytes.count)
+            (state.isSending, state.heldCount) = (true, bytes.count)
             state.hasLast = isLast
             state.count &+= Int64(bytes.count)
             let part = Part(bytes: bytes, isLast: isLast, completesBody: isLast || state.count == length)
@@ -88,6 +95,7 @@ package final class BodyParts: Sendable {
     /// any thread may call this.
     package func end() {
         let (connection, mustAnnounce) = state.withLock { state in
+            giveBack(&state)
             defer { (state.connection, state.isSending, state.isEnded) = (nil, false, true) }
             return (state.connection, state.isSending && !state.hasLast)
         }
@@ -127,8 +135,15 @@ package final class BodyParts: Sendable {
         }
     }
 
+    /// Counts the bytes of the part out that is no longer on its way.
+    private func giveBack(_ state: inout State) {
+        held?.giveBack(state.heldCount)
+        state.heldCount = 0
+    }
+
     private func hasSent(_ part: Part, _ connection: Connection) {
         let isEnded = state.withLock { state in
+            giveBack(&state)
             state.isSending = false
             if part.completesBody { state.isSent = true }
             return state.isEnded

@@ -9,6 +9,8 @@ internal import DequeModule
 /// It keeps responses of status 200 to GET that are fresh for some time (`max-age`, or `Expires`) or have a validator
 /// (`ETag`, `Last-Modified`), one for each URL; when it is full, the least recently used goes first. It guesses no
 /// lifetime, and never serves a stale response that the server has not confirmed.
+///
+/// A plugin may serve several users, so a response is reused only for the same `Authorization`, as if `Vary` named it.
 package struct HTTPCache: Sendable {
     /// What the cache has for a request.
     package enum Lookup: Sendable {
@@ -25,7 +27,7 @@ package struct HTTPCache: Sendable {
 
     private struct Entry: Sendable {
         var response: HTTPResponse
-        /// The request's headers that `Vary` names.
+        /// The request's `Authorization`, and its headers that `Vary` names.
         var selecting: [HTTPField]
         /// When it was stored, in nanoseconds on the monotonic clock.
         var storedAt: UInt64
@@ -70,8 +72,10 @@ package struct HTTPCache: Sendable {
 
     /// Looks a request up.
     ///
-    /// - Parameter now: Nanoseconds on the monotonic clock.
-    package mutating func lookup(_ request: OutgoingRequest, now: UInt64) -> Lookup {
+    /// - Parameters:
+    ///   - now: Nanoseconds on the monotonic clock.
+    ///   - mustRevalidate: Whether the server must confirm a fresh response, too.
+    package mutating func lookup(_ request: OutgoingRequest, now: UInt64, mustRevalidate: Bool = false) -> Lookup {
         guard limit > 0, request.method == "GET", request.body.isEmpty, !request.isBodyInParts,
             !request.headers.contains(where: Self.isOwnCondition),
             !CacheControl(request.headers).isNotStored
@@ -82,7 +86,7 @@ package struct HTTPCache: Sendable {
         entries[key]?.lastUse = use
         let control = CacheControl(request.headers)
         let age = entry.age(at: now)
-        if !control.mustRevalidate, age < min(entry.lifetime, control.maxAge ?? .max) {
+        if !mustRevalidate, !control.mustRevalidate, age < min(entry.lifetime, control.maxAge ?? .max) {
             var response = entry.response
             response.headers["Age"] = "\(age)"
             return .fresh(response)
@@ -108,7 +112,8 @@ package struct HTTPCache: Sendable {
         remove(key)
         let control = CacheControl(response.headers)
         let vary = response.headers.list("Vary")
-        let size = response.size + key.utf8.count + Self.overhead
+        let selecting = (["authorization"] + vary).map { HTTPField(name: $0, value: request.headers.values($0)) }
+        let size = selecting.reduce(response.size + key.utf8.count + Self.overhead) { $0 + $1.value.utf8.count }
         guard response.status == 200, !control.isNotStored, !vary.contains("*"), size <= limit else { return }
         let lifetime = response.lifetime(control, wallTime: wallTime)
         guard lifetime > 0 || response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil else {
@@ -116,7 +121,7 @@ package struct HTTPCache: Sendable {
         }
         let entry = Entry(
             response: response,
-            selecting: vary.map { HTTPField(name: $0, value: request.headers.values($0)) },
+            selecting: selecting,
             storedAt: now,
             initialAge: response.age(wallTime: wallTime),
             lifetime: lifetime,

@@ -34,6 +34,8 @@ package final class HTTPExchange: Sendable {
         var isCancelled = false
         /// The number of redirects followed.
         var redirects = 0
+        /// Whether a request was sent again after its connection had closed.
+        var hasRepeated = false
         /// Bytes of bodies sent.
         var bytesSent: UInt64 = 0
         /// Bytes of bodies received.
@@ -48,6 +50,7 @@ package final class HTTPExchange: Sendable {
     private let body: BodyParts?
     /// Receives the response in parts; nil if it comes whole.
     private let parts: ResponseParts?
+    private let responses: HeldBytes
     private let workers: WorkerThreads
     private let state: Mutex<State>
 
@@ -59,6 +62,7 @@ package final class HTTPExchange: Sendable {
     ///   - transport: The transport that sends it.
     ///   - body: The body of the request, if it comes in parts.
     ///   - parts: Receives the response in parts; nil if it comes whole.
+    ///   - responses: Counts the bytes of a response that comes whole, until it is complete.
     ///   - workers: The threads that decompress responses, which would block the event loop for too long.
     package init(
         _ request: OutgoingRequest,
@@ -66,6 +70,7 @@ package final class HTTPExchange: Sendable {
         transport: HTTPTransport,
         body: BodyParts?,
         parts: ResponseParts?,
+        responses: HeldBytes,
         workers: WorkerThreads
     ) {
         authority = request.url.authority
@@ -73,6 +78,7 @@ package final class HTTPExchange: Sendable {
         self.transport = transport
         self.body = body
         self.parts = parts
+        self.responses = responses
         self.workers = workers
         state = Mutex(State(request: request))
     }
@@ -133,7 +139,12 @@ package final class HTTPExchange: Sendable {
                 )
             }
             try egress.check(request.url)
-            let (response, proxy) = try transport.send(request, request.isBodyInParts ? body : nil, parts)
+            let (response, proxy) = try transport.send(
+                request,
+                request.isBodyInParts ? body : nil,
+                parts,
+                responses
+            )
             let isCancelled = state.withLock { state in
                 state.task = response
                 state.bytesSent += UInt64(request.body.count)
@@ -142,6 +153,7 @@ package final class HTTPExchange: Sendable {
             if isCancelled { response.cancel() }
             let limit = transport.options.responseLimit
             response.futureResult.whenComplete { result in
+                if case .failure(let error) = result, self.mayRepeat(request, after: error) { return self.send(end) }
                 let reply = result.flatMapError { error in
                     guard let body = error as? ResponseCollector.UnneededBody else {
                         return .failure(ServiceFailure(error, url: request.url, proxy: proxy, limit: limit))
@@ -152,6 +164,20 @@ package final class HTTPExchange: Sendable {
             }
         } catch {
             finish(.failure(error), end)
+        }
+    }
+
+    /// Whether to send a request again that the server may have received, and has not begun to answer.
+    ///
+    /// Once, if the server closed an idle connection just when the request came, and if the method allows that the request is received
+    /// twice: RFC 9110, section 9.2.2.
+    private func mayRepeat(_ request: OutgoingRequest, after error: any Error) -> Bool {
+        guard error is WireCheck.StaleConnection, !request.isBodyInParts,
+            ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"].contains(request.method)
+        else { return false }
+        return state.withLock { state in
+            defer { state.hasRepeated = true }
+            return !state.hasRepeated && !state.isCancelled
         }
     }
 
@@ -189,17 +215,19 @@ package final class HTTPExchange: Sendable {
         }
     }
 
-    private func finish(_ result: Result<HTTPResponse, ServiceFailure>, _ end: (Outcome) -> Void) {
+    private func finish(
+        _ result: Result<HTTPResponse, ServiceFailure>,
+        _ end: @escaping @Sendable (Outcome) -> Void
+    ) {
         body?.end()
-        parts?.end()
         let state = state.withLock { $0 }
-        end(
-            Outcome(
-                result: result,
-                isRedirected: state.redirects > 0,
-                bytesSent: state.bytesSent,
-                bytesReceived: state.bytesReceived
-            )
+        let outcome = Outcome(
+            result: result,
+            isRedirected: state.redirects > 0,
+            bytesSent: state.bytesSent,
+            bytesReceived: state.bytesReceived
         )
+        guard let parts else { return end(outcome) }
+        parts.finish { end(outcome) }
     }
 }

@@ -16,8 +16,7 @@ public struct HTTPOptions: Sendable {
     /// An HTTP/1 connection carries one request at a time, so this also limits the concurrent requests to a host; the
     /// others wait, within their deadlines and for at most ``connectTimeout``. A server that answers in 200 ms gets 5
     /// requests a second over each connection. Connections are opened on demand; each costs a file descriptor here and
-    /// memory at the server. A host that speaks HTTP/2 gets all its requests over one connection, as many at once as it
-    /// permits.
+    /// memory at the server. See also ``allowsHTTP2``.
     public var connectionsPerHost = 128 {
         didSet { connectionsPerHost = max(1, connectionsPerHost) }
     }
@@ -26,12 +25,17 @@ public struct HTTPOptions: Sendable {
     /// Load balancers usually close idle connections after 60 s. The client closes first, so that no request uses a
     /// connection that the server is closing.
     public var idleTimeout: Duration = .seconds(50)
-    /// The timeout for connecting, proxy and TLS included: 10 s by default.
-    public var connectTimeout: Duration = .seconds(10)
+    /// The timeout for connecting, proxy and TLS included: 8 s by default.
+    ///
+    /// Less than the 10 s that operations have by default, so that the failure of a call names the host that cannot be reached.
+    public var connectTimeout: Duration = .seconds(8)
     /// The timeout of a request without a deadline, up to the last byte of its response: 30 s by default.
     public var requestTimeout: Duration = .seconds(30)
-    /// Whether to use HTTP/2 with servers that offer it over TLS (ALPN, RFC 7301); true by default.
-    public var allowsHTTP2 = true
+    /// Whether to use HTTP/2 with servers that offer it over TLS (ALPN, RFC 7301); false by default.
+    ///
+    /// Such a server gets all requests over one connection, as many at once as it permits. Allow it only if you trust the servers:
+    /// AsyncHTTPClient 1.37 ends the process if one changes to HTTP/1.1 while a request is in progress, and back again.
+    public var allowsHTTP2 = false
     /// The `User-Agent`, unless a plugin sets the header; by default `connector-host/` and the host's version.
     public var userAgent: String?
     /// The maximum size of a response body, before and after decompression, in bytes.
@@ -42,9 +46,12 @@ public struct HTTPOptions: Sendable {
     package var redirectLimit = 5
     /// The maximum number of pending requests of one gate.
     package var concurrencyLimit = 4096
-    /// The maximum size of the bodies of one gate's pending requests together, in bytes, without those that come in parts: a plugin in a
-    /// runner must not fill the memory of the host.
+    /// The maximum size of the bodies of one gate's pending requests together, in bytes; of one that comes in parts, the part on its way
+    /// counts.
     package var bodiesLimit = 256 << 20
+    /// The maximum size of the responses to one gate's requests that are being received, together, in bytes, without those that go to
+    /// the plugin in parts.
+    package var responsesLimit = 512 << 20
 
     /// Creates options; by default, without proxies, trusting the system's authorities.
     public init(proxies: HTTPProxies = HTTPProxies(), additionalTrustRoots: [String] = []) {

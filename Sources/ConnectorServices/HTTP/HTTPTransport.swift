@@ -43,7 +43,19 @@ package final class HTTPTransport: Sendable {
     /// Closes every connection.
     package func stop() async {
         // Requests were cancelled when their gates closed. Any other request fails with an error from its task.
-        for client in takeClients() { try? await client.shutdown() }
+        let clients = takeClients()
+        guard !clients.isEmpty else { return }
+        // A client awaits the connections that it is making, and those of HTTP/2 take as long as the server likes.
+        let end = Self.loops[0].makePromise(of: Void.self)
+        let limit = Self.loops[0].scheduleTask(in: TimeAmount(upToADay: options.connectTimeout)) { end.succeed() }
+        Task {
+            await withTaskGroup(of: Void.self) { group in
+                for client in clients { group.addTask { try? await client.shutdown() } }
+            }
+            end.succeed()
+        }
+        try? await end.futureResult.get()
+        limit.cancel()
     }
 
     private func takeClients() -> [HTTPClient] {
@@ -82,12 +94,14 @@ package final class HTTPTransport: Sendable {
     /// - Parameters:
     ///   - body: The body, if it comes in parts.
     ///   - parts: Receives the body of the response; nil collects it.
+    ///   - responses: Counts the bytes that are collected.
     /// - Returns: The task of the response, and the request's proxy.
     /// - Throws: The reason why the request cannot be sent; `tooLarge` for a head beyond ``headLimit``.
     package func send(
         _ request: OutgoingRequest,
         _ body: BodyParts?,
-        _ parts: ResponseParts?
+        _ parts: ResponseParts?,
+        _ responses: HeldBytes
     ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPResponse>, proxy: HTTPProxy?) {
         guard request.headSize <= Self.headLimit else {
             throw .tooLarge("the request's URL and headers have more than \(Self.headLimit) bytes, with their secrets")
@@ -105,7 +119,8 @@ package final class HTTPTransport: Sendable {
             )
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
             if let parts { return (client.execute(request: outgoing, delegate: parts), proxy) }
-            let collector = ResponseCollector(method: request.method, limit: options.responseLimit)
+            let limit = options.responseLimit
+            let collector = ResponseCollector(method: request.method, limit: limit, held: responses)
             return (client.execute(request: outgoing, delegate: collector), proxy)
         } catch {
             throw ServiceFailure(error, url: request.url, proxy: proxy, limit: options.responseLimit)
@@ -142,6 +157,7 @@ package final class HTTPTransport: Sendable {
         // The client's spans would show the URL with its secrets, and its headers would send the trace to the vendor.
         configuration.tracing.tracer = nil
         configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
+        WireCheck.install(in: &configuration)
         configuration.proxy = route.proxy.map { proxy in
             .server(
                 host: proxy.host,
@@ -149,9 +165,13 @@ package final class HTTPTransport: Sendable {
                 authorization: proxy.credentials.map { .basic(credentials: Base64.encode(Array($0.reveal().utf8))) }
             )
         }
-        if route.isSecure, !options.additionalTrustRoots.isEmpty {
+        if route.isSecure {
             var security = TLSConfiguration.makeClientConfiguration()
-            security.additionalTrustRoots = [.certificates(try certificates())]
+            // RFC 8996: older ones protect nothing.
+            security.minimumTLSVersion = .tlsv12
+            if !options.additionalTrustRoots.isEmpty {
+                security.additionalTrustRoots = [.certificates(try certificates())]
+            }
             configuration.tlsConfiguration = security
         }
         return configuration

@@ -34,10 +34,13 @@ package struct OutgoingRequest: Sendable {
     ///
     /// It follows RFC 9110, section 15.4, and the Fetch standard: 303 makes it a GET, and so do 301 and 302 if it is a POST. Any other
     /// keeps method and body, since a GET in place of a PUT or a DELETE would pass for a write. A request to another origin loses its
-    /// credentials, and a body with a secret is never sent there.
+    /// credentials, and a body with a secret is never sent there. No request goes on without the TLS that it began with.
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
         next.url = try HTTPTarget.redirect(location, from: url)
+        guard url.scheme != "https" || next.url.scheme == "https" else {
+            throw .violation("the server redirects from https to http, to \(next.url.authority)")
+        }
         // They refer to an earlier response of this URL.
         for field in conditions { next.headers.remove(field.name) }
         let becomesGET = status == 303 || [301, 302].contains(status) && ["GET", "HEAD", "POST"].contains(method)

@@ -19,4 +19,6 @@ package struct RequestTemplate: Sendable {
     package var length: Int64? = nil
     /// The deadline, in nanoseconds on the monotonic clock; `.max` for none.
     package var deadline: UInt64
+    /// The plugin's own call that this request serves; 0 for none.
+    package var during: UInt64 = 0
 }

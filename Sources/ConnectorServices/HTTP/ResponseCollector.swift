@@ -23,6 +23,7 @@ package final class ResponseCollector: Sendable {
 
     private let method: String
     private let limit: Int
+    private let held: HeldBytes
     private let state = Mutex(State())
 
     /// Creates the collector of one response.
@@ -30,9 +31,15 @@ package final class ResponseCollector: Sendable {
     /// - Parameters:
     ///   - method: The method of the request.
     ///   - limit: The most bytes of the response's body.
-    package init(method: String, limit: Int) {
+    ///   - held: Counts its bytes until it is complete, or this object is gone.
+    package init(method: String, limit: Int, held: HeldBytes) {
         self.method = method
         self.limit = limit
+        self.held = held
+    }
+
+    deinit {
+        held.giveBack(state.withLock { $0.body.readableBytes })
     }
 
     /// Ends the request with an error.
@@ -60,16 +67,23 @@ extension ResponseCollector: HTTPClientResponseDelegate {
         task: HTTPClient.Task<HTTPResponse>,
         _ buffer: ByteBuffer
     ) -> EventLoopFuture<Void> {
-        let fits = state.withLock { state in
-            guard buffer.readableBytes <= limit - state.body.readableBytes else { return false }
+        let refusal = state.withLock { state -> (any Error)? in
+            guard buffer.readableBytes <= limit - state.body.readableBytes else {
+                return ResponseAccumulator.ResponseTooBigError(maxBodySize: limit)
+            }
+            do throws(ServiceFailure) {
+                try held.take(buffer.readableBytes)
+            } catch {
+                return error
+            }
             if state.body.readableBytes == 0 {
                 state.body = buffer
             } else {
                 state.body.writeImmutableBuffer(buffer)
             }
-            return true
+            return nil
         }
-        guard fits else { return failed(ResponseAccumulator.ResponseTooBigError(maxBodySize: limit), task) }
+        if let refusal { return failed(refusal, task) }
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
@@ -77,6 +91,8 @@ extension ResponseCollector: HTTPClientResponseDelegate {
         state.withLock { state in
             var reply = state.head
             reply.body = Array(state.body.readableBytesView)
+            held.giveBack(state.body.readableBytes)
+            state.body = ByteBuffer()
             return reply
         }
     }

@@ -40,6 +40,10 @@ package final class ResponseParts: Sendable {
         /// The number of parts of the body so far.
         var count = 0
         var kept: Kept?
+        /// Whether a part that was kept is being delivered.
+        var isDelivering = false
+        /// Reports the end of the exchange, which comes after the kept part.
+        var last: (@Sendable () -> Void)?
         var isEnded = false
     }
 
@@ -65,13 +69,32 @@ package final class ResponseParts: Sendable {
         let kept = state.withLock { state -> Kept? in
             guard !state.isEnded else { return nil }
             state.isAsked = state.kept == nil
+            if state.kept != nil { state.isDelivering = true }
             defer { state.kept = nil }
             return state.kept
         }
         guard let kept else { return }
         // Deliver it before the connection is read again, so that parts stay in order.
         deliver(kept.part)
+        let isLast = state.withLock { state in
+            state.isDelivering = false
+            return state.last != nil
+        }
         kept.isTaken.succeed()
+        if isLast { end() }
+    }
+
+    /// Reports the end of the exchange, once: at once, or after the part that is kept, which may have arrived just before the
+    /// connection broke.
+    func finish(_ last: @escaping @Sendable () -> Void) {
+        let isWaiting = state.withLock { state in
+            guard !state.isEnded, state.kept != nil || state.isDelivering else { return false }
+            state.last = last
+            return true
+        }
+        guard !isWaiting else { return }
+        end()
+        last()
     }
 
     /// A wait for the next part of a body.
@@ -121,12 +144,13 @@ package final class ResponseParts: Sendable {
 
     /// Drops the kept part and refuses further ones. Idempotent; any thread may call this.
     package func end() {
-        let kept = state.withLock { state -> Kept? in
+        let (kept, last) = state.withLock { state in
             state.isEnded = true
-            defer { state.kept = nil }
-            return state.kept
+            defer { (state.kept, state.last) = (nil, nil) }
+            return (state.kept, state.last)
         }
         kept?.isTaken.fail(HTTPClientError.cancelled)
+        last?()
     }
 }
 

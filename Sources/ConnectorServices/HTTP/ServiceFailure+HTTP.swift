@@ -7,6 +7,7 @@ package import ConnectorBase
 internal import ConnectorPlatform
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOHTTP2
 internal import NIOPosix
 internal import NIOSSL
 
@@ -38,7 +39,8 @@ extension ServiceFailure {
         .violation("the response has more than \(limit) bytes\(state)")
     }
 
-    private static func closedEarly(_ place: String) -> Self {
+    /// The connection ended before the response did.
+    static func closedEarly(_ place: String) -> Self {
         .unavailable("\(place) closed the connection before the response was complete")
     }
 
@@ -48,13 +50,14 @@ extension ServiceFailure {
     ///   - proxy: The request's proxy, which failures before the tunnel are attributed to.
     ///   - limit: The maximum size of the response, in bytes.
     package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
+        let error = (error as? WireCheck.StaleConnection)?.cause ?? error
         let target = "\(URLParts.bracketed(url.host)):\(url.effectivePort)"
         let place = proxy.map { "\(target) through \($0)" } ?? target
         self =
             switch error {
             case let failure as ServiceFailure: failure
             case is ResponseAccumulator.ResponseTooBigError: .response(exceeding: limit)
-            case let error as HTTPClientError: Self(error, place, target, proxy)
+            case let error as HTTPClientError: Self(error, place, target, proxy, isSecure: url.scheme == "https")
             case let error as NIOConnectionError: Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target)
             case let error as IOError:
                 .unavailable(
@@ -69,11 +72,18 @@ extension ServiceFailure {
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case is HTTPParserError:
                 .violation("the answer of \(place) is not HTTP: \(error)")
+            case let error as any NIOHTTP2Error: Self(error, place)
             default: .unavailable("the request to \(place) failed: \(error)")
             }
     }
 
-    private init(_ error: HTTPClientError, _ place: String, _ target: String, _ proxy: HTTPProxy?) {
+    private init(
+        _ error: HTTPClientError,
+        _ place: String,
+        _ target: String,
+        _ proxy: HTTPProxy?,
+        isSecure: Bool
+    ) {
         self =
             switch error {
             case .proxyAuthenticationRequired:
@@ -86,8 +96,13 @@ extension ServiceFailure {
             case .invalidProxyResponse:
                 .unavailable("\(proxy?.description ?? "the proxy") refuses to connect to \(target)")
             case .cancelled: .cancelled("the request was cancelled")
-            case .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
-                .timedOut("no connection to \(place) within the time for connecting")
+            case .tlsHandshakeTimeout:
+                .timedOut("\(place) did not complete the TLS handshake within the time for connecting")
+            // The client's limit for a request that waits for its connection may come before those of the connection's steps.
+            case .connectTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+                .timedOut(
+                    "no connection to \(place) within the time for connecting\(isSecure ? " and the TLS handshake" : "")"
+                )
             case .readTimeout, .writeTimeout, .deadlineExceeded: .timedOut("no answer from \(place) in time")
             case .getConnectionFromPoolTimeout:
                 .timedOut("no connection to \(place) became free within the time for connecting")
@@ -118,10 +133,10 @@ extension ServiceFailure {
 
     private init(_ error: ChannelError, _ place: String) {
         self =
-            if case .connectTimeout = error {
-                .timedOut("no connection to \(place) within the time for connecting")
-            } else {
-                .unavailable("the connection to \(place) broke: \(error)")
+            switch error {
+            case .connectTimeout: .timedOut("no connection to \(place) within the time for connecting")
+            case .ioOnClosedChannel, .alreadyClosed, .outputClosed, .inputClosed, .eof: .closedEarly(place)
+            default: .unavailable("the connection to \(place) broke: \(error)")
             }
     }
 
@@ -139,6 +154,9 @@ extension ServiceFailure {
                 "the certificate of \(place) is not valid or its authority is not trusted\(words); "
                     + "the file of a private authority can be named by SSL_CERT_FILE"
             )
+            failure.isRetryable = false
+        case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL":
+            failure = unavailable("\(place) speaks neither TLS 1.2 nor TLS 1.3\(words)")
             failure.isRetryable = false
         case "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE":
             failure = unavailable("\(place) does not answer in TLS\(words); its URL may have to begin with http://")

@@ -111,6 +111,8 @@ extension HostServices {
         package var clock: any HostClock
         /// The options of requests.
         package var http: HTTPOptions
+        /// The maximum size of the arguments of one gate's calls of used gates in progress, together, in bytes.
+        package var argumentsLimit = 256 << 20
         /// The directory of `storage/1`; nil for the user's default: see ``StateDirectory``.
         package var stateDirectory: String?
         /// The folder of the application in that directory: see ``StateDirectory/folder(name:file:)``; nil for none.

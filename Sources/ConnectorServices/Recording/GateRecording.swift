@@ -24,6 +24,8 @@ final class GateRecording: Sendable {
         var waiting: Logger?
         /// Whether the recording has ended; the log says so.
         var isEnded = false
+        /// Logs why it has ended; nil if it goes on, or once the log says so.
+        var log: (@Sendable () -> Void)?
     }
 
     /// The most bytes of a file, which is the most that a simulation reads.
@@ -106,7 +108,7 @@ final class GateRecording: Sendable {
         guard texts.isClean(text) else {
             return warn("a response is not recorded: a secret cannot be removed from it", request, logger)
         }
-        state.withLock { state in
+        locked { state in
             let isRepeated = !state.isEnded && state.answers.repeats(response, to: match)
             // A replay gives the last answer as often as it is asked for, so the file does not change.
             if isRepeated, !target.isSession { return state.answers.add(response, to: match) }
@@ -127,7 +129,7 @@ final class GateRecording: Sendable {
                 metadata: ["file": "\(target.path)"]
             )
         }
-        state.withLock { state in
+        locked { state in
             guard reserve(text, &state, logger) else { return }
             state.answers.add(call)
             // Calls alone make no file: a recording begins with the vendor's first answer.
@@ -137,10 +139,19 @@ final class GateRecording: Sendable {
 
     /// Writes what is in memory only. Blocks on the disk.
     func flush() {
-        state.withLock { state in
+        locked { state in
             guard let logger = state.waiting else { return }
             write(&state, logger)
         }
+    }
+
+    /// Works on the state, and then logs, not under the lock: a log handler is the application's code.
+    private func locked(_ body: (inout sending State) -> Void) {
+        let log = state.withLock { state in
+            body(&state)
+            return state.log.take()
+        }
+        log?()
     }
 
     /// Writes the file, now or within ``delay``.
@@ -174,24 +185,27 @@ final class GateRecording: Sendable {
             state.written = state.size
         } catch {
             state.isEnded = true
-            logger.error(
-                "the recording cannot be written",
-                metadata: [
-                    "file": "\(target.path)", "error": "\(error.text)",
-                    "fix": state.file.existed(error)
-                        ? "the file exists and is kept: move it away, or name another one in \"record\""
-                        : "make its directory, or name another file in \"record\"",
-                ]
-            )
+            let fix =
+                state.file.existed(error)
+                ? "the file exists and is kept: move it away, or name another one in \"record\""
+                : "make its directory, or name another file in \"record\""
+            state.log = { [path = target.path] in
+                logger.error(
+                    "the recording cannot be written",
+                    metadata: ["file": "\(path)", "error": "\(error.text)", "fix": "\(fix)"]
+                )
+            }
         }
     }
 
     private func end(_ state: inout State, _ reason: String, _ logger: Logger) {
         state.isEnded = true
-        logger.warning(
-            "the recording has ended, and nothing more is recorded",
-            metadata: ["file": "\(target.path)", "reason": "\(reason)", "fix": "record a shorter session"]
-        )
+        state.log = { [path = target.path] in
+            logger.warning(
+                "the recording has ended, and nothing more is recorded",
+                metadata: ["file": "\(path)", "reason": "\(reason)", "fix": "record a shorter session"]
+            )
+        }
     }
 
     private func warn(_ message: Logger.Message, _ request: RequestTemplate, _ logger: Logger) {

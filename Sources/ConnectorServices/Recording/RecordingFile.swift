@@ -35,8 +35,18 @@ package struct RecordingFile: Sendable {
     ///
     /// - Throws: `EEXIST` if the file existed before the recording.
     package mutating func replace(with text: [UInt8]) throws(SystemError) {
+        let isFirst = self.path == nil
         let path = try made()
-        try OutputFile.replace(path, with: text, mode: Self.mode)
+        do throws(SystemError) {
+            try OutputFile.replace(path, with: text, mode: Self.mode)
+        } catch {
+            if isFirst {
+                // An empty file would be in the way of the next recording.
+                unsafe unlink(path)
+                self.path = nil
+            }
+            throw error
+        }
     }
 
     private mutating func made() throws(SystemError) -> String {

@@ -40,6 +40,9 @@ struct Base64Runs {
         }
     }
 
+    /// The number of letters.
+    var count: Int { values.count }
+
     /// Whether cut marks adjoin the run.
     var marks: TextCut.Marks {
         guard let first = places.first, let last = places.last else { return TextCut.Marks() }

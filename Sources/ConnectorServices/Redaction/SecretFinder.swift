@@ -4,8 +4,8 @@
 /// Finds a fixed set of secrets, and pieces of them, in texts.
 ///
 /// It finds them in any letter case: in plain text; under up to three layers of escapes, in any mixture of
-/// percent-encoding, string literals and HTML; in Base64, standard or URL-safe, at any alignment and across lines; and
-/// in hexadecimal, with or without separators. ``SecretPiece`` says how long a piece must be.
+/// percent-encoding, string literals and HTML; in Base64, standard or URL-safe, at any alignment and across lines, and in
+/// Base64 of that; and in hexadecimal, with or without separators. ``SecretPiece`` says how long a piece must be.
 ///
 /// Without secrets it is free; otherwise it takes time linear in the text. It does not find secrets that were
 /// compressed, encrypted or encoded in any other way.
@@ -77,11 +77,28 @@ struct SecretFinder: Sendable {
             run.forEachAlignment { bytes, isWhole, original in
                 search(decoded: bytes, findsWords: isWhole, run.marks) { hit(original($0)) }
             }
+            searchNested(in: run, hit)
         }
         HexadecimalRuns.forEach(in: text, bytes: SecretPiece.leastAtMark) { bytes, marks, original in
             search(decoded: bytes, findsWords: false, marks) { hit(original($0)) }
         }
     }
+
+    /// Finds secrets in Base64 within Base64: credentials are Base64 already (RFC 7617), and a server that repeats a request's header
+    /// may encode it.
+    private func searchNested(in run: Base64Runs, _ hit: (Range<Int>) -> Void) {
+        guard run.count >= Self.leastNested else { return }
+        run.forEachAlignment { bytes, _, original in
+            Base64Runs.forEach(in: bytes, bytes: SecretPiece.leastAtMark) { inner in
+                inner.forEachAlignment { bytes, isWhole, place in
+                    search(decoded: bytes, findsWords: isWhole, inner.marks) { hit(original(place($0))) }
+                }
+            }
+        }
+    }
+
+    /// The fewest letters that encode an encoded piece of a secret: four bytes take six letters, and these eight.
+    private static let leastNested = 8
 
     /// Finds secrets in decoded bytes, which may be escaped once.
     private func search(

@@ -30,6 +30,8 @@ package final class GateStorage: Sendable {
     /// Held while the file is read or written, so that memory and disk agree. Only plugins' threads and worker threads
     /// block here; the header warns that a call waits for the disk.
     private let state = Mutex(State.unread)
+    /// Where corrupt values were put that the log does not mention yet.
+    private let corruption = Mutex<String?>(nil)
 
     /// Creates the storage without reading the file.
     package init(gate: String, directory: StateDirectory, logger: Logger) {
@@ -63,12 +65,12 @@ package final class GateStorage: Sendable {
 
     /// The value of a key.
     package func value(of key: [UInt8]) throws(ServiceFailure) -> [UInt8]? {
-        try state.withLock { state throws(ServiceFailure) in try values(&state)[key] }
+        try locked { state throws(ServiceFailure) in try values(&state)[key] }
     }
 
     /// The keys that start with a prefix.
     package func keys(startingWith prefix: [UInt8]) throws(ServiceFailure) -> [[UInt8]] {
-        try state.withLock { state throws(ServiceFailure) in try values(&state).keys(startingWith: prefix) }
+        try locked { state throws(ServiceFailure) in try values(&state).keys(startingWith: prefix) }
     }
 
     /// Writes a value.
@@ -92,7 +94,7 @@ package final class GateStorage: Sendable {
     private func change(
         _ body: (inout StoredValues) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) -> Bool {
-        try state.withLock { state throws(ServiceFailure) in
+        try locked { state throws(ServiceFailure) in
             let file: StateFile
             let lock: Int32
             do throws(SystemError) {
@@ -112,6 +114,21 @@ package final class GateStorage: Sendable {
             }
             return true
         }
+    }
+
+    /// Works on the state, and then logs what was corrupt, not under the lock: a log handler is the application's code.
+    private func locked<Value: Sendable>(
+        _ body: (inout sending State) throws(ServiceFailure) -> Value
+    ) throws(ServiceFailure) -> Value {
+        defer {
+            if let path = corruption.withLock({ $0.take() }) {
+                logger.error(
+                    "stored values are corrupt; starting without any",
+                    metadata: ["connector": "\(gate)", "kept": "\(path)"]
+                )
+            }
+        }
+        return try state.withLock { state throws(ServiceFailure) in try body(&state) }
     }
 
     /// The values, read on first use and after another host has changed them.
@@ -138,10 +155,7 @@ package final class GateStorage: Sendable {
             throw SystemError(ENOTSUP)
         } catch {
             try file.setAside()
-            logger.error(
-                "stored values are corrupt; starting without any",
-                metadata: ["connector": "\(gate)", "kept": "\(file.path).corrupt"]
-            )
+            corruption.withLock { $0 = "\(file.path).corrupt" }
             return (StoredValues(), nil)
         }
     }
@@ -158,7 +172,7 @@ package final class GateStorage: Sendable {
         return ServiceFailure(
             status: Int32(CONNECTOR_UNAVAILABLE),
             message: place.map { "the stored values in \($0) cannot be \(verb): \(reason)" }
-                ?? "there is no directory for stored values: neither XDG_STATE_HOME nor HOME is set",
+                ?? "there is no directory for stored values: neither XDG_STATE_HOME nor HOME is set to an absolute path",
             domain: "errno",
             detail: error.number,
             isRetryable: true

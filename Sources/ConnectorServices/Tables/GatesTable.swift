@@ -84,7 +84,8 @@ package enum GatesTable {
             operation: operation,
             arguments: try arguments(text),
             deadline: unsafe call.deadline_ns,
-            during: unsafe call.during
+            during: unsafe call.during,
+            size: text.count
         )
     }
 

@@ -100,39 +100,42 @@ package enum HTTPTable {
         limit: Int
     ) throws(ServiceFailure) -> RequestTemplate {
         guard let pointer = unsafe pointer else { throw .misuse("the request is null") }
-        guard unsafe Int(pointer.pointee.struct_size) >= MemoryLayout<connector_http_request>.size else {
+        // The field `during` came later: an older plugin's request ends before it, and must not be read as a whole.
+        let size = unsafe Int(pointer.pointee.struct_size)
+        guard let old = unsafe MemoryLayout<connector_http_request>.offset(of: \.during), size >= old else {
             throw .misuse("the request's struct_size is too small for version 1")
         }
-        let request = unsafe pointer.pointee
-        guard let method = unsafe PluginMemory.text(request.method, request.method_length, limit: 32) else {
+        let (methodLength, urlLength) = unsafe (pointer.pointee.method_length, pointer.pointee.url_length)
+        guard let method = unsafe PluginMemory.text(pointer.pointee.method, methodLength, limit: 32) else {
             throw .invalid("the method is null, not UTF-8 or longer than 32 bytes")
         }
-        guard unsafe request.url_length <= UInt64(HTTPTarget.sizeLimit) else {
+        guard urlLength <= UInt64(HTTPTarget.sizeLimit) else {
             throw .tooLarge("the URL has more than \(HTTPTarget.sizeLimit) bytes")
         }
-        guard let url = unsafe PluginMemory.text(request.url, request.url_length, limit: HTTPTarget.sizeLimit) else {
+        guard let url = unsafe PluginMemory.text(pointer.pointee.url, urlLength, limit: HTTPTarget.sizeLimit) else {
             throw .invalid("the URL is null or not UTF-8")
         }
-        let body = try unsafe copyBody(of: request, limit: limit)
+        let body = try unsafe copyBody(of: pointer, limit: limit)
         return RequestTemplate(
-            flags: unsafe request.flags,
+            flags: unsafe pointer.pointee.flags,
             method: method,
             url: url,
-            headers: try unsafe copy(request.headers, request.header_count),
+            headers: try unsafe copy(pointer.pointee.headers, pointer.pointee.header_count),
             body: body.bytes,
             length: body.length,
-            deadline: unsafe request.deadline_ns
+            deadline: unsafe pointer.pointee.deadline_ns,
+            during: unsafe size >= MemoryLayout<connector_http_request>.size ? pointer.pointee.during : 0
         )
     }
 
     /// Copies the body, or reads the length of one that comes in parts; nil if it is unknown.
     private static func copyBody(
-        of request: connector_http_request,
+        of request: UnsafePointer<connector_http_request>,
         limit: Int
     ) throws(ServiceFailure) -> (bytes: [UInt8], length: Int64?) {
-        let length = unsafe request.body_length
-        if unsafe request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 {
-            guard unsafe request.body == nil else {
+        let length = unsafe request.pointee.body_length
+        if unsafe request.pointee.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 {
+            guard unsafe request.pointee.body == nil else {
                 throw .misuse("the request has a body, and says that it comes in parts")
             }
             guard length == .max || length <= UInt64(Int64.max) else {
@@ -141,7 +144,7 @@ package enum HTTPTable {
             return ([], Int64(exactly: length))
         }
         guard length <= UInt64(limit) else { throw .tooLarge("the request's body has more than \(limit) bytes") }
-        guard let body = unsafe PluginMemory.bytes(request.body, length, limit: limit) else {
+        guard let body = unsafe PluginMemory.bytes(request.pointee.body, length, limit: limit) else {
             throw .misuse("the request's body is null with a length")
         }
         return (body, nil)

@@ -27,14 +27,29 @@ final class InstanceTable: Sendable {
     init(_ socket: RunnerSocket, _ sandbox: RunnerSandbox) {
         self.socket = socket
         self.sandbox = sandbox
-        let workers = WorkerThreads()
+        let workers = WorkerThreads(makeThread: Self.makeThread)
         environment = CallEnvironment(
             operations: .shared,
             workers: workers,
-            gateThreads: WorkerThreads(isLean: true),
-            cancelThreads: WorkerThreads(isLean: true),
-            clock: SystemHostClock()
+            gateThreads: WorkerThreads(isLean: true, makeThread: Self.makeThread),
+            cancelThreads: WorkerThreads(isLean: true, makeThread: Self.makeThread),
+            clock: SystemHostClock(),
+            grace: 1_000_000_000
         )
+    }
+
+    /// Whether the host's log says that a thread is missing.
+    private static let hasReported = Atomic<Bool>(false)
+
+    /// Starts a thread, and says in the host's log if the system cannot create one.
+    private static let makeThread: HostThread.Make = { name, body in
+        if HostThread.start(name, body) { return true }
+        guard !hasReported.exchange(true, ordering: .relaxed) else { return false }
+        RunnerFailure.report(
+            "the system cannot create a thread, so calls wait for one: raise the limit of processes (ulimit -u, TasksMax), "
+                + "or bound plugins by \"threads\" in their sandbox"
+        )
+        return false
     }
 
     /// Takes a message from the host, which is well formed: both sides are of one build.

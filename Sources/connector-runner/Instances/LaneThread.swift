@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorIsolation
 internal import ConnectorPlatform
 
@@ -16,6 +17,8 @@ enum LaneThread {
             var stream = stream(in: memory)
             stream.send(.answered)
             while stream.stop == nil { serve(&stream, instances) }
+            // Only the host's end of a lane is interrupted, so a plugin has written over this one, and its caller waits.
+            RunnerFailure.end(because: RingMemory.corrupt)
         }
         if !isStarted {
             var stream = stream(in: memory)

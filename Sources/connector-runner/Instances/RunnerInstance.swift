@@ -152,13 +152,12 @@ final class RunnerInstance: CalledGate {
         }
         state.withLock { $0.phases[id] = own }
         services.map(own, to: id)
+        services.operationArrives(id)
         environment.gateThreads.run { [self] in
             TraceContext(operation: own, deadline: deadline).run {
                 instance.begin(phase, operation: own, deadline: deadline)
             }
-            var message = MessageWriter()
-            message.put(id)
-            socket.send(.returned, instance: number, message)
+            services.phaseReturned(id)
         }
         Task(executorPreference: environment.gateThreads) { [self] in
             var outcome = await environment.operations.awaitOutcome(of: own)
@@ -195,22 +194,31 @@ final class RunnerInstance: CalledGate {
             socket.send(.progress, instance: number, message)
         }
         options.timeoutNanoseconds = remaining
+        services.operationArrives(id)
         state.withLock { state in
             state.calls[id] = Task(executorPreference: environment.workers) { [self, options] in
                 let outcome = await RunnerServices.$hostOperation.withValue(id) {
-                    await answer(name, CallArguments(encoded: values), options)
+                    await answer(id, name, CallArguments(encoded: values), options)
                 }
                 _ = self.state.withLock { $0.calls.removeValue(forKey: id) }
+                services.operationEnds(id)
                 complete(id, outcome)
             }
         }
     }
 
-    private func answer(_ name: String, _ arguments: CallArguments, _ options: CallOptions) async
-        -> OperationTable.Outcome
-    {
+    private func answer(
+        _ id: UInt64,
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions
+    ) async -> OperationTable.Outcome {
         do throws(ConnectorError) {
-            let result = try await call(name, arguments, options)
+            let deadline = environment.deadline(after: options.timeoutNanoseconds)
+            let admission =
+                if let admission = rundown.admitNow() { admission } else { try await turn(of: id, name, by: deadline) }
+            let channel = admission.channel
+            let result = try await channel.call(name, arguments, options, by: deadline, admission)
             var message = MessageWriter()
             message.put(result.numberedOutputs) { message, output in
                 message.put(output.name)
@@ -223,6 +231,21 @@ final class RunnerInstance: CalledGate {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Admits a call that has to wait. If this process ends meanwhile, the host knows that the call was not made.
+    private func turn(of id: UInt64, _ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
+        tell(id, isInLine: true)
+        let admission = try await admit(name, by: deadline.saturatingAdding(environment.grace))
+        tell(id, isInLine: false)
+        return admission
+    }
+
+    private func tell(_ id: UInt64, isInLine: Bool) {
+        var message = MessageWriter()
+        message.put(id)
+        message.put(isInLine)
+        socket.send(.turn, instance: number, message)
     }
 
     private func complete(_ id: UInt64, _ outcome: OperationTable.Outcome) {
@@ -244,6 +267,7 @@ final class RunnerInstance: CalledGate {
         let (call, phase, instance) = state.withLock { ($0.calls[id], $0.phases[id], $0.instance) }
         call?.cancel()
         if let phase, let instance { _ = instance.giveUp(phase, ConnectorError(.cancelled, "the host gave it up")) }
+        services.reportReturn(of: id)
     }
 
     /// Destroys the instance once none of the plugin's code runs any more; without an instance, only gives back what was lent.

@@ -6,6 +6,7 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorPlatform
+internal import Synchronization
 
 /// `clock/1`: the time and the timers of this process; the host's time of day if the gate is recorded or replayed.
 extension RunnerServices {
@@ -51,9 +52,19 @@ extension RunnerServices {
             }
             let id = services.token()
             unsafe timer.pointee = id
+            services.tellTimers()
             let callback = unsafe TimerCallback(fire, user: user)
             return services.timers.start(id, after: delay, callback, deliver: services.deliver)
         }
+
+    /// Tells the host that the plugin starts timers, once.
+    private func tellTimers() {
+        let isFirst = state.withLock { state in
+            defer { state.hasTimers = true }
+            return !state.hasTimers
+        }
+        if isFirst { send(.hasTimers, MessageWriter()) }
+    }
 
     private static let cancelTimer: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Int32 = { context, id in
         guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }

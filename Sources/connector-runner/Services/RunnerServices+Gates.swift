@@ -25,18 +25,31 @@ extension RunnerServices {
             UnsafeMutableRawPointer?, UnsafePointer<connector_gates_call>?, connector_gates_done?,
             UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<connector_error>?
         ) -> Int32 = { context, call, done, user, id, error in
-            guard let services = unsafe at(context), let call = unsafe call, let done = unsafe done,
-                let id = unsafe id,
-                unsafe Int(call.pointee.struct_size) >= MemoryLayout<connector_gates_call>.size
-            else { return unsafe fail(Int32(CONNECTOR_MISUSE), "null, or too small, where gates/1 allows none", error) }
+            guard let services = unsafe at(context), let done = unsafe done, let id = unsafe id else {
+                return unsafe fail(Int32(CONNECTOR_MISUSE), "null where gates/1 allows none", error)
+            }
+            guard let call = unsafe call else {
+                return unsafe fail(Int32(CONNECTOR_MISUSE), "the call is null", error)
+            }
+            guard unsafe Int(call.pointee.struct_size) >= MemoryLayout<connector_gates_call>.size else {
+                let text = "the call's struct_size is too small for version 1"
+                return unsafe fail(Int32(CONNECTOR_MISUSE), text, error)
+            }
             let copy = unsafe call.pointee
+            guard let use = unsafe text(copy.use, copy.use_length) else {
+                let text = "the name of the used gate is null, not UTF-8 or longer than 64 bytes"
+                return unsafe fail(Int32(CONNECTOR_INVALID), text, error)
+            }
+            guard let operation = unsafe text(copy.operation, copy.operation_length) else {
+                let text = "the name of the operation is null, not UTF-8 or longer than 256 bytes"
+                return unsafe fail(Int32(CONNECTOR_INVALID), text, error)
+            }
             guard unsafe copy.arguments_length <= limit else {
                 return unsafe fail(Int32(CONNECTOR_TOO_LARGE), "the arguments have more than 64 MiB", error)
             }
-            guard let use = unsafe bytes(copy.use, copy.use_length),
-                let operation = unsafe bytes(copy.operation, copy.operation_length),
-                let arguments = unsafe bytes(copy.arguments, copy.arguments_length)
-            else { return unsafe fail(Int32(CONNECTOR_MISUSE), "a text is null with a length", error) }
+            guard let arguments = unsafe bytes(copy.arguments, copy.arguments_length) else {
+                return unsafe fail(Int32(CONNECTOR_MISUSE), "the arguments are null with a length", error)
+            }
             let token = services.token()
             unsafe id.pointee = token
             let trace = TraceContext.current

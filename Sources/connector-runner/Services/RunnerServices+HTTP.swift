@@ -42,8 +42,11 @@ extension RunnerServices {
             UnsafeMutableRawPointer?, Request?, UnsafePointer<connector_http_receiver>?, UnsafeMutablePointer<UInt64>?,
             Failure?
         ) -> Int32 = { context, request, receiver, id, error in
-            guard let services = unsafe at(context), let id = unsafe id, let receiver = unsafe receiver else {
+            guard let services = unsafe at(context), let id = unsafe id else {
                 return unsafe fail(Int32(CONNECTOR_MISUSE), "null where http/1 allows none", error)
+            }
+            guard let receiver = unsafe receiver else {
+                return unsafe fail(Int32(CONNECTOR_MISUSE), "the receiver is null", error)
             }
             // The field `room` came later: an older plugin's receiver ends before it.
             let size = unsafe Int(receiver.pointee.struct_size)
@@ -54,8 +57,12 @@ extension RunnerServices {
                 address.load(fromByteOffset: 8, as: UnsafeRawPointer?.self),
                 address.load(fromByteOffset: 16, as: UnsafeRawPointer?.self)
             )
-            guard size >= old, unsafe functions.0 != nil, unsafe functions.1 != nil else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "the receiver is not what http/1 says", error)
+            guard size >= old else {
+                let text = "the receiver's struct_size is too small for version 1"
+                return unsafe fail(Int32(CONNECTOR_MISUSE), text, error)
+            }
+            guard unsafe functions.0 != nil, unsafe functions.1 != nil else {
+                return unsafe fail(Int32(CONNECTOR_MISUSE), "the receiver has a null function", error)
             }
             let room: connector_http_room? =
                 unsafe size >= MemoryLayout<connector_http_receiver>.size ? receiver.pointee.room : nil
@@ -76,30 +83,47 @@ extension RunnerServices {
         _ id: UnsafeMutablePointer<UInt64>,
         _ error: Failure?
     ) -> Int32 {
-        guard let request = unsafe request,
-            unsafe Int(request.pointee.struct_size) >= MemoryLayout<connector_http_request>.size
-        else {
-            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the request is null, or its struct_size too small", error)
+        guard let request = unsafe request else {
+            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the request is null", error)
         }
-        let copy = unsafe request.pointee
-        // The host checks the contents. What it cannot see is checked here: pointers, and what no message carries.
-        guard let method = unsafe Self.text(copy.method, copy.method_length),
-            let url = unsafe Self.text(copy.url, copy.url_length),
-            let fields = unsafe HeaderFields(copy.headers, copy.header_count)
-        else {
-            return unsafe Self.fail(
-                Int32(CONNECTOR_INVALID),
-                "the request has null or too much where http/1 allows none",
-                error
-            )
+        // The field `during` came later: an older plugin's request ends before it, and must not be read as a whole.
+        let size = unsafe Int(request.pointee.struct_size)
+        guard let old = unsafe MemoryLayout<connector_http_request>.offset(of: \.during), size >= old else {
+            let text = "the request's struct_size is too small for version 1"
+            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), text, error)
         }
-        let isInParts = unsafe copy.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 && copy.body == nil
-        guard unsafe isInParts || copy.body_length <= Self.limit else {
+        let during = unsafe size >= MemoryLayout<connector_http_request>.size ? request.pointee.during : 0
+        // The host checks the contents. What it cannot see is checked here, with its words: pointers, and what no message carries.
+        guard let method = unsafe Self.text(request.pointee.method, request.pointee.method_length) else {
+            let text = "the method is null, not UTF-8 or longer than 32 bytes"
+            return unsafe Self.fail(Int32(CONNECTOR_INVALID), text, error)
+        }
+        guard unsafe request.pointee.url_length <= Self.nameLimit else {
+            return unsafe Self.fail(Int32(CONNECTOR_TOO_LARGE), "the URL has more than 8192 bytes", error)
+        }
+        guard let url = unsafe Self.text(request.pointee.url, request.pointee.url_length) else {
+            return unsafe Self.fail(Int32(CONNECTOR_INVALID), "the URL is null or not UTF-8", error)
+        }
+        let (flags, bodyLength) = unsafe (request.pointee.flags, request.pointee.body_length)
+        let isInParts = unsafe flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 && request.pointee.body == nil
+        guard isInParts || bodyLength <= Self.limit else {
             return unsafe Self.fail(Int32(CONNECTOR_TOO_LARGE), "the request's body is too long", error)
         }
-        let body = unsafe isInParts ? nil : Self.bytes(copy.body, copy.body_length)
+        let body = unsafe isInParts ? nil : Self.bytes(request.pointee.body, bodyLength)
         guard isInParts || body != nil else {
-            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the body is null with a length", error)
+            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the request's body is null with a length", error)
+        }
+        let (headers, headerCount) = unsafe (request.pointee.headers, request.pointee.header_count)
+        guard unsafe headerCount == 0 || headers != nil else {
+            let text = "the request's headers are null with a count"
+            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), text, error)
+        }
+        guard headerCount <= 256 else {
+            return unsafe Self.fail(Int32(CONNECTOR_TOO_LARGE), "the request has more than 256 headers", error)
+        }
+        guard let fields = unsafe HeaderFields(headers, headerCount) else {
+            let text = "a header is null or not UTF-8, or they have more than \(60 << 10) bytes"
+            return unsafe Self.fail(Int32(CONNECTOR_INVALID), text, error)
         }
         let token = token()
         unsafe id.pointee = token
@@ -112,23 +136,28 @@ extension RunnerServices {
         var message = MessageWriter()
         message.put(token)
         message.put(hostOperation(callback.trace.operation))
+        message.put(hostOperation(during))
         message.put(silence != nil)
         message.put(silence ?? 0)
         message.put(callback.hasRoom)
-        unsafe message.put(copy.flags)
+        message.put(flags)
         message.put(method)
         message.put(url)
         fields.put(to: &message)
         message.put(body.flatMap { $0.isEmpty ? nil : $0 }) { $0.put($1) }
-        unsafe message.put(copy.body_length)
-        unsafe message.put(remaining(until: copy.deadline_ns))
+        message.put(bodyLength)
+        unsafe message.put(remaining(until: request.pointee.deadline_ns))
         let answer = ask(.request, token, message)
         if answer.status != Int32(CONNECTOR_OK) { _ = state.withLock { $0.requests.removeValue(forKey: token) } }
         return unsafe Self.pass(answer, to: error)
     }
 
-    private static func text(_ start: UnsafePointer<CChar>?, _ count: UInt64) -> [UInt8]? {
-        unsafe start == nil || count > 1 << 20 ? nil : bytes(start, count)
+    /// The longest method, URL or name that goes to the host, in bytes; the host's own limits are far lower.
+    private static let nameLimit: UInt64 = 1 << 20
+
+    /// Copies a text of the plugin; nil for null, and for more than the host would look at.
+    static func text(_ start: UnsafePointer<CChar>?, _ count: UInt64) -> [UInt8]? {
+        unsafe start == nil || count > nameLimit ? nil : bytes(start, count)
     }
 
     private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
@@ -161,7 +190,10 @@ extension RunnerServices {
                     error
                 )
             }
-            guard let services = unsafe at(context), let bytes = unsafe bytes(part, length) else {
+            guard let services = unsafe at(context) else {
+                return unsafe fail(Int32(CONNECTOR_MISUSE), "null where http/1 allows none", error)
+            }
+            guard let bytes = unsafe bytes(part, length) else {
                 return unsafe fail(Int32(CONNECTOR_MISUSE), "the part is null with a length", error)
             }
             let token = services.token()

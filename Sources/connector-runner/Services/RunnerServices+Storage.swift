@@ -68,14 +68,12 @@ extension RunnerServices {
         _ result: Owned?,
         _ error: Failure?
     ) -> Int32 {
-        guard let result = unsafe result,
-            unsafe Int(result.pointee.struct_size) >= MemoryLayout<connector_bytes_owned>.size
-        else {
-            return unsafe fail(
-                Int32(CONNECTOR_MISUSE),
-                "the result pointer is null, or its struct_size too small",
-                error
-            )
+        guard let result = unsafe result else {
+            return unsafe fail(Int32(CONNECTOR_MISUSE), "the result pointer is null", error)
+        }
+        guard unsafe Int(result.pointee.struct_size) >= MemoryLayout<connector_bytes_owned>.size else {
+            let text = "the result's struct_size is too small for version 1"
+            return unsafe fail(Int32(CONNECTOR_MISUSE), text, error)
         }
         let answer = unsafe ask(kind, context, key, length, nil)
         if answer.status == Int32(CONNECTOR_OK) {
@@ -103,8 +101,11 @@ extension RunnerServices {
             return Answer(status: Int32(CONNECTOR_MISUSE), error: nil, value: [])
         }
         // The host refuses a key that is too long, and this copy of one still is.
-        guard unsafe key != nil || length == 0, let bytes = unsafe bytes(key, min(length, 1 << 20)) else {
-            return Answer(status: Int32(CONNECTOR_MISUSE), error: nil, value: [])
+        guard unsafe key != nil || kind == .storageList && length == 0,
+            let bytes = unsafe bytes(key, min(length, 1 << 20))
+        else {
+            let status = Int32(CONNECTOR_MISUSE)
+            return Answer(status: status, error: object(status, "the key is null"), value: [])
         }
         let token = services.token()
         var message = MessageWriter()

@@ -72,12 +72,17 @@ extension RunnerServices {
 
     /// Fills in an error object of the plugin, and returns the status.
     static func fail(_ status: Int32, _ text: String, _ error: UnsafeMutablePointer<connector_error>?) -> Int32 {
+        unsafe write(object(status, text), to: error)
+        return status
+    }
+
+    /// An error object.
+    static func object(_ status: Int32, _ text: String) -> connector_error {
         var object = connector_error()
         object.struct_size = UInt32(MemoryLayout<connector_error>.size)
         object.code = status
         unsafe withUnsafeMutableBytes(of: &object.message) { unsafe $0.copyBytes(from: text.utf8.prefix($0.count - 1)) }
-        unsafe write(object, to: error)
-        return status
+        return object
     }
 
     /// Fills in an error object of the plugin, as far as its `struct_size` reaches.

@@ -50,6 +50,10 @@ final class RunnerServices: InstanceServices {
         var calls: [UInt64: PluginGateCall] = [:]
         var callbacks = CallbackQueue()
         var drained: OneShot<Void>?
+        /// The functions of calls and phases.
+        var inside = FunctionsInside()
+        /// Whether the host knows that the plugin has started a timer.
+        var hasTimers = false
     }
 
     init(_ number: UInt32, _ description: InstanceDescription, _ socket: RunnerSocket, _ environment: CallEnvironment) {
@@ -81,10 +85,55 @@ final class RunnerServices: InstanceServices {
 
     /// Maps the id of a call that begins, in the task of ``hostOperation``.
     func callBegins(_ trace: TraceContext) {
-        if let own = trace.operation, let host = Self.hostOperation { map(own, to: host) }
+        guard let own = trace.operation, let host = Self.hostOperation else { return }
+        state.withLock { state in
+            state.operations[own] = host
+            state.inside.enters(own, host)
+        }
     }
 
     func callEnds(_ operation: UInt64) { unmap(operation) }
+
+    /// Tells the host that a function has returned, if it has given the call up, or if the call is still pending: otherwise the answer
+    /// says as much.
+    func functionReturned(from operation: UInt64) {
+        guard let (host, isAskedFor) = state.withLock({ $0.inside.returns(operation) }) else { return }
+        if isAskedFor || environment.operations.isPending(operation) { tellReturn(of: host) }
+    }
+
+    /// Notes a call or a phase of the host, whose function may be entered.
+    func operationArrives(_ host: UInt64) { state.withLock { $0.inside.arrives(host) } }
+
+    /// Notes that a call or a phase has its outcome.
+    func operationEnds(_ host: UInt64) {
+        if state.withLock({ $0.inside.ends(host) }) { tellReturn(of: host) }
+    }
+
+    /// Notes that the function of a phase has returned, and tells the host.
+    func phaseReturned(_ host: UInt64) {
+        _ = state.withLock { $0.inside.ends(host) }
+        tellReturn(of: host)
+    }
+
+    /// Tells the host when the function of an operation that it has given up runs no more.
+    func reportReturn(of host: UInt64) {
+        if state.withLock({ $0.inside.asks(host) }) { tellReturn(of: host) }
+    }
+
+    /// Tells the host that the function of an operation runs no more.
+    private func tellReturn(of host: UInt64) {
+        var message = MessageWriter()
+        message.put(host)
+        send(.returned, message)
+    }
+
+    /// Tells the host, which knows what it waits for, and what was running if this process ends.
+    func lifeCycle(_ function: String, isInside: Bool) {
+        var message = MessageWriter()
+        message.put(function)
+        message.put(isInside)
+        send(.lifeCycle, message)
+    }
 
     /// Does nothing: the host cancels them itself.
     func cancelCalls(during operation: UInt64) {}
@@ -159,7 +208,9 @@ final class RunnerServices: InstanceServices {
     }
 
     private func runCallbacks() {
+        lifeCycle(PluginFunction.callback, isInside: true)
         while let callback = state.withLock({ $0.callbacks.next() }) { callback() }
+        lifeCycle(PluginFunction.callback, isInside: false)
         checkDrained()
     }
 

@@ -29,15 +29,19 @@ final class RunnerSocket: Sendable {
         writing.withLock { $0 = ring }
     }
 
-    /// Sends a message. One that cannot be sent has no reader: the process is about to end. One that is too large for the host is
-    /// dropped; requests that expect an answer were refused before.
+    /// Sends a message. One that is too large for the host is dropped; requests that expect an answer were refused before. If the ring
+    /// holds an impossible position, a plugin has written over the shared memory: nobody would wake the host, so the process ends.
     func send(_ kind: MessageKind, instance: UInt32, _ message: MessageWriter) {
         guard message.bytes.count <= FrameHeader.limit else { return }
         let frame = FrameHeader.frame(kind, instance: instance, message.bytes)
         writing.withLock { ring in
             unsafe frame.withUnsafeBytes { bytes in
                 guard let ring else { return unsafe send(bytes) }
-                unsafe try? ring.writeAll(bytes)
+                do throws(ConnectorError) {
+                    unsafe try ring.writeAll(bytes)
+                } catch {
+                    RunnerFailure.end(because: error)
+                }
             }
         }
     }
@@ -85,6 +89,8 @@ struct RunnerMessages: ~Copyable {
     mutating func next() throws(ConnectorError) -> Frame? {
         while true {
             if assembler.awaitsDescriptor {
+                // Without a ring, it comes with the first byte of its message.
+                guard ring != nil else { throw Self.hasNoRoom }
                 guard try receive(keeps: false) else { return nil }
             } else if let frame = try assembler.next() {
                 return frame
@@ -96,6 +102,11 @@ struct RunnerMessages: ~Copyable {
                 guard try receive(keeps: true) else { return nil }
             }
         }
+    }
+
+    /// The kernel drops a descriptor for which there is no room.
+    private static var hasNoRoom: ConnectorError {
+        ConnectorError(.unavailable, "there is no room for a descriptor that the host sends: this process has too many")
     }
 
     /// Takes what comes through the socket.
@@ -112,6 +123,8 @@ struct RunnerMessages: ~Copyable {
             count = unsafe runner_receive(socket, start, keeps ? UInt64(buffer.count) : 1, &descriptor, waits)
         } while count == -Int64(EAGAIN)
         guard count > 0 else { return false }
+        // The next one would be taken for it, and belongs to another message.
+        guard keeps || descriptor >= 0 else { throw Self.hasNoRoom }
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<(keeps ? Int(count) : 0)])
         unsafe try assembler.add(bytes, descriptor >= 0 ? OwnedDescriptor(descriptor) : nil)
         return true

@@ -149,6 +149,74 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `lines are delivered in their order`() async throws {
+        let bench = try await OutboxWorkspace()
+        let ids = (1...600).map { "m\($0)" }
+        try bench.workspace.write(ids.map { OutboxWorkspace.line($0) }.joined(), to: "events.jsonl")
+        let sent = try await bench.send("segment", file: "events.jsonl").finish()
+        #expect(sent.status == 0, "\(sent.error)")
+        let host = try bench.run("--grace", "1m")
+        try await bench.sink.expect("m600").met()
+        #expect(try await bench.end(host) == ["version": 1, "queued": 0])
+        #expect(bench.sink.arrived == ids)
+        try await bench.sink.stop()
+    }
+
+    private static let full: JSONObject = ["outbox": ["maxBytes": 1, "whenFull": "dropNewest"]]
+
+    @Test func `an event that a full outbox drops is not stored, and the lines after it are not sent`() async throws {
+        let bench = try await OutboxWorkspace()
+        try bench.configure(bench.leaf("segment", Self.full))
+        try await bench.track("m1")
+        let one = try await bench.program.run("send", "segment", "track", "event=e", "userId=u", "messageId=m2")
+        #expect(one.status == 1 && one.output.isEmpty)
+        #expect(one.error.hasPrefix("error: segment: the outbox was full and dropped the event"), "\(one.error)")
+        #expect(try await bench.json("outbox", "drop", "m1", "--queued") == ["version": 1, "dropped": 1])
+        try bench.workspace.write((3...6).map { OutboxWorkspace.line("m\($0)") }.joined(), to: "events.jsonl")
+        let lines = try await bench.send("segment", file: "events.jsonl").finish()
+        #expect(lines.status == 1)
+        let document = try JSONValue(parsing: lines.output)
+        let message = document["errors"]?[0]?["message"]?.string
+        #expect(message?.hasPrefix("line 2 of standard input: the outbox was full") == true, "\(lines.output)")
+        #expect(document["sent"] == 1)
+        let outbox = try await bench.json("outbox")["outboxes"]?.array?.first
+        #expect(outbox?["queued"] == 1 && outbox?["dropped"] == 3, "\(outbox ?? .null)")
+        try await bench.sink.stop()
+    }
+
+    @Test func `events that only one of several outboxes drops are stored, with a warning`() async throws {
+        let bench = try await OutboxWorkspace()
+        try bench.configure([
+            "name": "vendors", "policy": "all",
+            "connectors": [bench.leaf("full", Self.full), bench.leaf("other")],
+        ])
+        let text = (1...3).map { OutboxWorkspace.line("m\($0)") }.joined()
+        try bench.workspace.write(text, to: "events.jsonl")
+        let lines = try await bench.send("vendors", file: "events.jsonl").finish()
+        #expect(lines.status == 0)
+        #expect(try JSONValue(parsing: lines.output)["sent"] == 3)
+        #expect(lines.error.contains("warning: vendors/full: the outbox was full and dropped 2 events"), "\(lines)")
+        let one = try await bench.program.run("send", "vendors", "track", "event=e", "userId=u", "messageId=m4")
+        #expect(one.status == 0 && one.output == "m4\n")
+        #expect(one.error.contains("warning: vendors/full: the outbox was full and dropped 1 event ("), "\(one)")
+        try await bench.sink.stop()
+    }
+
+    @Test func `lines for a connector without an outbox stop at the first that is not delivered`() async throws {
+        let bench = try await OutboxWorkspace()
+        var direct = try #require(bench.leaf("segment", ["delivery": "direct"]).object)
+        direct["outbox"] = nil
+        try bench.configure(.object(direct))
+        try bench.workspace.write((1...3).map { OutboxWorkspace.line("m\($0)") }.joined(), to: "events.jsonl")
+        let lines = try await bench.send("segment", file: "events.jsonl").finish()
+        #expect(lines.status == 1)
+        let document = try JSONValue(parsing: lines.output)
+        let message = document["errors"]?[0]?["message"]?.string
+        #expect(message?.hasPrefix("line 1 of standard input: ") == true, "\(lines.output)")
+        #expect(document["sent"] == 0 && bench.sink.taken.isEmpty)
+        try await bench.sink.stop()
+    }
+
     @Test func `lines from a pipe are stored as they come, and a signal that ends the command keeps them`() async throws
     {
         let bench = try await OutboxWorkspace()

@@ -60,6 +60,7 @@ import Testing
             let result = try await run(bench, mount: "ro,mode=700", "\"$0\" \(command)")
             #expect(result.status == 1, "\(result.output)")
             #expect(result.error.contains("state"), "\(result.error)")
+            #expect(result.error.contains("writable"), "\(result.error)")
         }
         try await bench.sink.stop()
     }
@@ -93,6 +94,32 @@ import Testing
         #expect(result.error.contains("free space on the disk"), "\(result.error)")
         // Reading needs no space.
         #expect(result.output.contains("\"segment\""), "\(result.output) \(result.error)")
+        try await bench.sink.stop()
+    }
+
+    @Test(.enabled(if: mounts, "only root may mount"))
+    func `on a full disk the lines before the first that does not fit are stored, and no others`() async throws {
+        let bench = try await OutboxWorkspace()
+        let text = (1...5000).map { OutboxWorkspace.line("m\($0)") }.joined()
+        try bench.workspace.write(text, to: "events.jsonl")
+        let script = """
+            head -c 200k /dev/zero > state/filler
+            "$0" send segment track - --json < events.jsonl > sent.json
+            rm state/filler
+            last=$(sed -n 's/.*"sent": \\([0-9]*\\).*/\\1/p' sent.json)
+            "$0" outbox show m$last > shown.txt || exit 3
+            "$0" outbox show m$((last + 1)) > shown.txt 2>&1 && exit 4
+            exec "$0" outbox --json
+            """
+        let result = try await run(bench, mount: "size=1200k,mode=700", script)
+        #expect(result.status == 0, "\(result)")
+        let sent = try JSONValue(parsing: readFile(at: "\(bench.workspace.path)/sent.json"))
+        let count = try #require(sent["sent"]?.integer)
+        #expect(count < 5000)
+        let message = sent["errors"]?[0]?["message"]?.string
+        #expect(message?.hasPrefix("line \(count + 1) of standard input: ") == true, "\(sent)")
+        #expect(message?.contains("all the same") == false)
+        #expect(try JSONValue(parsing: result.output)["outboxes"]?.array?.first?["queued"] == .integer(count))
         try await bench.sink.stop()
     }
 

@@ -48,6 +48,8 @@ final class Sink: Sendable {
     private struct State {
         /// How often each id was taken.
         var taken: [String: Int] = [:]
+        /// The ids in the order in which they were taken.
+        var arrived: [String] = []
         /// Ids that came with an event that is not theirs.
         var mixed: Set<String> = []
         /// The credentials that came with each batch.
@@ -107,6 +109,9 @@ final class Sink: Sendable {
 
     /// How often each id was taken.
     var taken: [String: Int] { state.withLock(\.taken) }
+
+    /// The ids in the order in which they were taken.
+    var arrived: [String] { state.withLock(\.arrived) }
 
     /// The credentials that came with each batch.
     var keys: [String] { state.withLock(\.keys) }
@@ -184,6 +189,7 @@ final class Sink: Sendable {
             for event in events {
                 let id = event["messageId"]?.string ?? ""
                 state.taken[id, default: 0] += 1
+                state.arrived.append(id)
                 if event["event"]?.string != "event \(id)" { state.mixed.insert(id) }
             }
             for waiting in state.waitingForEvents where state.taken[waiting.id] != nil { waiting.isMet.send() }

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `connector http request`() {
-        #expect(unsafe MemoryLayout<connector_http_request>.size == 80)
+        #expect(unsafe MemoryLayout<connector_http_request>.size == 88)
         #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.struct_size) == 0)
         #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.flags) == 4)
         #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.method) == 8)
@@ -99,6 +99,7 @@ import Testing
         #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.body) == 56)
         #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.body_length) == 64)
         #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.deadline_ns) == 72)
+        #expect(unsafe MemoryLayout<connector_http_request>.offset(of: \.during) == 80)
     }
 
     @Test func `connector http response`() {

@@ -151,7 +151,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "timeout": "0s"}"#,
-            #"c.json:1:76: a: timeout is "0s"; it must be a duration such as "250ms" or "5s" [invalid-value]"#
+            #"c.json:1:76: a: timeout is "0s"; it must be a duration from "1ms" to "8760h" [invalid-value]"#
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "probe": "never"}"#,

@@ -56,7 +56,7 @@ import Testing
         user.id = "user"
         user.uses = try [GateUse(name: "settings", capability: #require(CapabilityID("settings/1")))]
         let connector = try #require(try Self.schema(user)["$defs"]?["connector"])
-        #expect(connector["properties"]?["with"]?["additionalProperties"] == ["type": "string"])
+        #expect(connector["properties"]?["with"]?["additionalProperties"]?["anyOf"]?[0] == ["type": "string"])
         let rules = connector["allOf"]?.array?.compactMap { $0["then"]?["properties"]?["with"] }
         #expect(rules?.count == 1)
         #expect(rules?.first?["properties"]?["settings"]?["description"] == "A connector that offers settings/1.")

@@ -17,6 +17,8 @@ import Testing
             #""capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}, "uses": {"a": "settings/1"}"#,
         "circle": #""capabilities": {"settings/1": {}}, "uses": {"other": "things/2"}"#,
         "plain": #""documentation": "Uses nothing.""#,
+        "next":
+            #""uses": {"next": {"capability": "things/2", "optional": true}}, "capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}"#,
         "may":
             #""uses": {"a": {"capability": "settings/1", "optional": true}}, "capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}"#,
     ]
@@ -216,7 +218,50 @@ import Testing
         #expect(try failure("u", named + #"{"name": "s", "plugin": "things"}"#)?.contains("offers things/2") == true)
         let two =
             #"{"name": "u", "plugin": "may"}, {"name": "s", "plugin": "settings"}, {"name": "t", "plugin": "settings"}"#
-        #expect(try failure("u", two)?.contains("2 connectors offer it: s, t") == true)
+        let fix = #"write "with": {"a": "s"}, or null instead of the name to leave it unbound"#
+        let error = try failure("u", two)
+        #expect(error?.contains("2 connectors offer it: s, t") == true && error?.hasSuffix(fix) == true)
+        let none = two.replacing(#""may"}"#, with: #""may", "with": {"a": null}}"#)
+        #expect(try uses("u", none) == [])
+    }
+
+    @Test func `a use that the plugin needs cannot be null`() throws {
+        let text = #"{"name": "u", "plugin": "both", "with": {"a": null}}, {"name": "s", "plugin": "settings"}"#
+        #expect(
+            try failure("u", text)
+                == #"c.json:1:77: u: "a" is null, but the plugin both needs settings/1 [invalid-value]"#
+                + "; name a connector that offers it: s"
+        )
+        let stranger = #"{"name": "u", "plugin": "plain", "with": {"b": null}}"#
+        #expect(try failure("u", stranger)?.contains(#"the plugin plain uses no gate "b""#) == true)
+    }
+
+    @Test func `what waits for a leaf is no candidate for what it uses`() throws {
+        let chain = """
+            {"name": "a", "plugin": "next", "with": {"next": "b"}}, {"name": "b", "plugin": "next", "with": {"next": "c"}},
+            {"name": "c", "plugin": "next"}
+            """
+        #expect(try uses("c", chain) == [])
+        #expect(try uses("c", chain + #", {"name": "d", "plugin": "things"}"#) == ["next: d?"])
+        let needed = """
+            {"name": "a", "plugin": "settings", "after": ["g"]}, {"name": "b", "plugin": "settings", "after": ["g/c"]},
+            {"name": "g", "connectors": [{"name": "c", "plugin": "both"}]}
+            """
+        #expect(
+            try failure("g/c", needed)?.hasSuffix(
+                #"uses settings/1 as "a", but the 2 connectors that offer it wait for this one: a, b [invalid-value]"#
+                    + "; add a connector whose plugin offers settings/1, and does not wait for this one"
+            ) == true
+        )
+        #expect(try uses("g/c", needed + #", {"name": "d", "plugin": "settings"}"#) == ["a: d?"])
+    }
+
+    @Test func `a use that stays unbound is so in the values of a configuration, too`() throws {
+        var connector = Connector("u", plugin: "may")
+        connector.unbound = ["a"]
+        let settings = ["s", "t"].map { Connector($0, plugin: "settings") }
+        let configuration = try Configuration(connectors: [connector] + settings)
+        #expect(try configuration.resolved(manifest: Self.manifest).leaves["u"]?.get().uses.isEmpty == true)
     }
 
     @Test func `an optional use is left out where it would close a circle`() throws {

@@ -251,4 +251,21 @@ import Testing
         #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
         await test.host.close()
     }
+
+    @Test func `a gate that closes right after a switch awaits the end of the instance before`() async throws {
+        let name = TestHost.unique()
+        let test = try await TestHost.opened(TestHost.leaf("gate", ["name": .string(name), "closes": "held"]))
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        let predecessor = try #require(gate.storage.withLock { $0.current })
+        var configuration = gate.plan.configuration
+        configuration.config["closes"] = nil
+        let successor = try await gate.openSuccessor(gate.plan.with(configuration), by: .max).get()
+        gate.take(successor)
+        #expect(gate.report.drainingCount == 1)
+        async let closing: Void = gate.close()
+        try await TestHost.finish("\(name):close")
+        await closing
+        #expect(predecessor.ended.value != nil)
+        await test.host.close()
+    }
 }

@@ -392,4 +392,23 @@ import Testing
         #expect(await opening["gate"]?.state == .closed)
         await test.noTimers()
     }
+
+    @Test func `a gate that is closed by hand before its turn to open stays closed`() async throws {
+        let name = TestHost.unique()
+        let test = try TestHost(
+            TestHost.leaf("first", ["name": .string(name), "opens": "held"]),
+            TestHost.leaf("second", settings: #""after": ["first"], "probe": "off""#)
+        )
+        async let opening = test.host.open()
+        try await TestHost.taken("\(name):open")
+        let waiting = try test.gate("second")
+        #expect(waiting.state == .closed && waiting.target == .open)
+        #expect(try await test.host.retry("second")["second"]?.state == .closed)
+        try await test.host.close("second")
+        try await TestHost.finish("\(name):open", [])
+        let report = await opening
+        #expect(report["first"]?.state == .open && report["second"]?.state == .closed)
+        #expect(try await test.host.open("second")["second"]?.state == .open)
+        await test.host.close()
+    }
 }

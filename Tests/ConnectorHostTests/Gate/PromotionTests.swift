@@ -43,8 +43,9 @@
         }
 
         /// Leaves a mark as a process that dies does.
-        private func abandonMark(process: Int64 = 7) throws {
-            let digest = try #require(ImageDigests().digest(of: candidate))
+        private func abandonMark(of other: PluginCandidate? = nil, process: Int64 = 7) throws {
+            let image = try other ?? candidate
+            let digest = try #require(ImageDigests().digest(of: image))
             let note: JSONValue = [
                 "version": 1, "plugin": "calls 1.0.0", "process": .integer(process), "at": .string(start.description),
             ]
@@ -209,6 +210,43 @@
             await host.close()
         }
 
+        /// Moves the marks to where a host looks for them, and closes the host, which has made its folder.
+        private func moveMarks(to host: ConnectorHost) async throws -> String {
+            // The host has a folder of its own in the state directory.
+            let state = try #require(host.configuration.hostDirectory(state: directory.path + "/state"))
+            await host.close()
+            while (try? Directory.entries(of: "\(state)/isolation").isEmpty) == false { await Task.yield() }
+            #expect(unsafe rename("\(directory.path)/isolation", "\(state)/isolation.new") == 0)
+            _ = unsafe rmdir("\(state)/isolation")
+            #expect(unsafe rename("\(state)/isolation.new", "\(state)/isolation") == 0)
+            return state
+        }
+
+        @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+        func `a promoted gate that fails to open says where it runs, and why`() async throws {
+            let plugin = Fixtures.misbehaving("refuses-to-open")
+            try abandonMark(of: PluginCatalog.candidate(path: plugin))
+            let clock = ManualHostClock()
+            clock.setWallTime(start)
+            func opened() async throws -> (ConnectorHost, GateReport) {
+                let host = try ConnectorHost.testing(
+                    #"[{"name": "gate", "plugin": "refuses-to-open", "isolation": "auto", "quiet": "1h", "heal": "off"}]"#,
+                    plugins: [plugin],
+                    clock: clock,
+                    stateDirectory: directory.path + "/state"
+                )
+                return (host, try #require(await host.open()["gate"]))
+            }
+            let (probe, first) = try await opened()
+            #expect(first.state == .failed && first.isolation == nil && first.promotion == nil, "\(first)")
+            _ = try await moveMarks(to: probe)
+            let (host, gate) = try await opened()
+            #expect(gate.state == .failed && gate.isolation == .process, "\(gate)")
+            #expect(gate.promotion?.until == later(.seconds(3600)))
+            #expect(host.report.json["gates"]?[0]?["promotion"]?["at"]?.string == start.description)
+            await host.close()
+        }
+
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
         func `a promoted gate runs in a runner, says why, and returns after a quiet time`() async throws {
             try abandonMark()
@@ -223,13 +261,8 @@
                 )
                 return (host, try #require(await host.open()["gate"]))
             }
-            // The host has a folder of its own in the state directory.
             let (probe, _) = try await opened(at: start)
-            let state = try #require(probe.configuration.hostDirectory(state: directory.path + "/state"))
-            await probe.close()
-            #expect(unsafe rename("\(directory.path)/isolation", "\(state)/isolation.new") == 0)
-            _ = unsafe rmdir("\(state)/isolation")
-            #expect(unsafe rename("\(state)/isolation.new", "\(state)/isolation") == 0)
+            let state = try await moveMarks(to: probe)
             let (host, gate) = try await opened(at: start)
             #expect(gate.state == .open && gate.isolation == .process, "\(gate)")
             #expect(gate.promotion?.until == later(.seconds(3600)))

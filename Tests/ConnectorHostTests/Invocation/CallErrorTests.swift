@@ -19,6 +19,18 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CallErrorTests {
     private let name = TestHost.unique()
 
+    @Test(arguments: [(ENOSPC, "free space"), (EDQUOT, "free space"), (EROFS, "writable"), (ECONNREFUSED, nil)])
+    func `an error of the disk that a plugin passes on says what to do about the disk`(number: Int32, remedy: String?) {
+        var object = connector_error()
+        object.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        object.detail = number
+        unsafe withUnsafeMutableBytes(of: &object.domain) { unsafe $0.copyBytes(from: "errno".utf8) }
+        let error = ConnectorError(status: Int32(CONNECTOR_UNAVAILABLE), error: object, attempting: "set")
+        #expect(error.code == .unavailable && error.cause == "errno \(number)")
+        #expect((error.fix == nil) == (remedy == nil))
+        #expect(error.fix?.contains(remedy ?? "") ?? true)
+    }
+
     @Test func `the error of a call that the plugin refuses has its status, message and number`() async throws {
         let test = try await TestHost.opened()
         let error = try await failure { () throws(ConnectorError) in

@@ -132,6 +132,8 @@ private final class StubChannel: Channel {
     var canClose: Bool { false }
     var functionsInside: [PluginFunction] { [] }
 
+    func isWaiting(for operation: UInt64) -> Bool { false }
+
     func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {}
 
     func call(

@@ -22,6 +22,15 @@ import Testing
         #expect(reader.rest == 0)
     }
 
+    @Test func `an error whose texts are too long arrives with their beginnings`() throws {
+        let long = String(repeating: "a", count: 100_000)
+        var message = MessageWriter()
+        ConnectorError(.failed, long, fix: long, cause: long).put(to: &message)
+        var reader = MessageReader(message.bytes)
+        let read = try ConnectorError(&reader)
+        #expect(read.message == long.prefix(64 << 10) && read.fix == read.message && read.cause == read.message)
+    }
+
     @Test func `an error arrives as it was sent`() throws {
         var message = MessageWriter()
         let error = ConnectorError(.rateLimited, "wait", fix: "later", cause: "429", retryAfter: .seconds(3))

@@ -174,6 +174,25 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `a gate whose plugin was not locked opens once a reload reads a lock that has it`() async throws {
+        try await Fixtures.withDirectory { directory in
+            let path = try Fixtures.plugin("locked", "1.0.0", in: directory, as: "locked")
+            let file = "\(directory)/connectors.json"
+            let text = #"{"version": 1, "connectors": [{"name": "a", "plugin": "./liblocked.so", "heal": "off"}]}"#
+            try Fixtures.write(Array(text.utf8), to: file)
+            var lock = PluginLock(file: PluginLock.file(of: file))
+            try Fixtures.write(Array(lock.text.utf8), to: lock.file)
+            let host = try ConnectorHost(file: file)
+            #expect(await host.open()["a"]?.error?.code == .notLocked)
+            lock.set(try #require(try LockedPlugin(of: PluginCatalog.candidate(path: path))))
+            try Fixtures.write(Array(lock.text.utf8), to: lock.file)
+            #expect(await host.reload().isActive)
+            while host.report["a"]?.state != .open { await Task.yield() }
+            await host.close()
+        }
+    }
+
     @Test func `a lock that is a link to a file which is gone is not the absence of a lock`() throws {
         try Fixtures.withDirectory { directory in
             let file = "\(directory)/connectors.json"

@@ -88,6 +88,26 @@ import Testing
         #expect(unsafe first.symbol(named: "fixture_entry") == third.symbol(named: "fixture_entry"))
     }
 
+    #if os(Linux)
+        @Test func `the sealed bytes of an image are shared while they are in use, unless its file has changed`() throws
+        {
+            try Fixtures.withDirectory { directory in
+                let path = try Self.numbered(79, in: directory)
+                let candidate = try PluginCatalog.candidate(path: path)
+                let first = try PluginLoader().seal(candidate)
+                #expect(try PluginLoader().seal(candidate) === first)
+                // Whether it may be loaded is checked again.
+                let other = PluginLoader().admitting(PluginAdmission(lock: PluginLock(file: "connectors.lock.json")))
+                let refusal = #expect(throws: ConnectorError.self) { try other.seal(candidate) }
+                #expect(refusal?.code == .notLocked)
+                #expect(try PluginLoader().seal(candidate) === first)
+                #expect(Fixtures.run("cp '\(path)' '\(path).new' && mv '\(path).new' '\(path)'") == 0)
+                #expect(try PluginLoader().seal(candidate) !== first)
+                withExtendedLifetime(first) {}
+            }
+        }
+    #endif
+
     @Test func `the digest is that of the bytes that were loaded, even if the file has changed since`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Self.numbered(78, in: directory)

@@ -125,6 +125,48 @@ import Testing
         #expect(tally.samples.count == 3)
     }
 
+    /// A metrics system that does something while it makes a timer.
+    private struct BusyMetrics: MetricsFactory {
+        let metrics = TestMetrics()
+        let body: @Sendable () -> Void
+
+        func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+            metrics.makeCounter(label: label, dimensions: dimensions)
+        }
+
+        func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+            metrics.makeRecorder(label: label, dimensions: dimensions, aggregate: aggregate)
+        }
+
+        func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+            body()
+            return metrics.makeTimer(label: label, dimensions: dimensions)
+        }
+
+        func destroyCounter(_ handler: any CounterHandler) { metrics.destroyCounter(handler) }
+        func destroyRecorder(_ handler: any RecorderHandler) { metrics.destroyRecorder(handler) }
+        func destroyTimer(_ handler: any TimerHandler) { metrics.destroyTimer(handler) }
+    }
+
+    @Test func `calls that end while the metrics system makes their timer are counted, and forwarded afterwards`()
+        throws
+    {
+        let meter = Mutex<CallMeter?>(nil)
+        let factory = BusyMetrics {
+            let busy = meter.withLock { $0.take() }
+            busy?.record(2, nil)
+            #expect(busy?.samples.count == 1)
+        }
+        let made = CallMeter("calls/answer", of: "a", CallTimers(isSimulated: false, factory))
+        meter.withLock { $0 = made }
+        made.record(1, nil)
+        made.record(3, nil)
+        let dimensions = [("connector.path", "a"), ("connector.operation", "calls/answer")]
+        let timer = try factory.metrics.expectTimer("connector.call.duration", dimensions)
+        #expect(timer.values == [1, 2, 3])
+        #expect(factory.metrics.timers.count == 1)
+    }
+
     @Test(arguments: [false, true])
     func `timers of a connector that a reload prepares are removed unless the reload publishes it`(isPublished: Bool)
         throws

@@ -50,6 +50,53 @@ import Testing
         #expect(test.host.outbox(of: "vendors/b")?.queued == 5, "what is left stays")
     }
 
+    private static let full =
+        #""probe": "off", "outbox": {"batch": {"count": 1}, "maxBytes": 1, "whenFull": "dropNewest"}"#
+
+    @Test func `a receipt says which connector's full outbox dropped the event, and that it was not delivered there`()
+        async throws
+    {
+        let test = try TestHost(TestHost.composite("vendors", "all", leaf("a", settings: Self.full), leaf("b")))
+        let analytics = try test.host.analytics("vendors")
+        // Nothing leaves the queues before the host opens.
+        #expect(try await analytics.track("Seen").dropped.isEmpty)
+        let receipt = try await analytics.track("Seen")
+        #expect(receipt.connectors == ["vendors/b"] && receipt.dropped == ["vendors/a"])
+        #expect(receipt.deliveryModes == ["vendors/b": .queued])
+        await test.host.open()
+        let error = await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        #expect(error?.code == .partial)
+        #expect(error?.outcomes.map(\.connector) == ["vendors/b", "vendors/a"])
+        #expect(error?.outcomes.map(\.isSuccess) == [true, false])
+        await test.host.close()
+    }
+
+    @Test(
+        arguments: [
+            (queued, true), (full, false), (#""probe": "off", "delivery": "direct""#, false),
+        ] as [(String, Bool)]
+    )
+    func `events are stored in one step unless a connector's outbox may be full, or it has none`(
+        _ settings: String,
+        _ isOneStep: Bool
+    ) async throws {
+        let test = try TestHost(TestHost.composite("vendors", "all", leaf("a", settings: settings), leaf("b")))
+        let gate = try test.host.gate("vendors")
+        var events: [GateClient.CheckedEvent] = []
+        for number in 1...300 {
+            let id = JSONValue.string("m\(number)")
+            events.append(try gate.checked("track", ["event": "Seen", "userId": "u1", "messageId": id]))
+        }
+        let receipts = try await gate.store(events)
+        #expect((receipts != nil) == isOneStep)
+        if let receipts {
+            #expect(receipts.map(\.id) == events.map(\.id) && events.last?.id == "m300")
+            #expect(receipts.last?.connectors == ["vendors/a", "vendors/b"])
+        }
+        #expect(test.host.outbox(of: "vendors/b")?.queued ?? 0 == (isOneStep ? 300 : 0))
+        await test.host.close()
+    }
+
     private static let breaker = #""probe": "off", "breaker": {"failures": 1, "probe": "10s"}"#
 
     @Test func `an event that waits behind an open breaker is delivered once the breaker's time has come`() async throws
@@ -333,40 +380,6 @@ import Testing
         let last = try await test.call("a", "last")
         #expect(try JSONValue(parsing: #require(last.string)).array?.first?["type"] == "track")
         await test.host.close()
-    }
-
-    /// A plugin that takes events one by one.
-    private static let single = ImageWorkspace.Variant(
-        code: """
-            CONNECTOR_EXPORT int32_t swapped_track(void *instance, const connector_call *call, const char *json,
-                                                   uint64_t length, connector_error *error) {
-                const fixture *self = instance;
-                (void)json; (void)length; (void)error;
-                return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, NULL, 0, NULL);
-            }
-            """,
-        capabilities: #", "analytics/1": {"track": {"symbol": "swapped_track", "signature": "(event: json) async"}}"#
-    )
-
-    @Test(arguments: [("first", 0), ("all", 1)] as [(String, UInt64)])
-    func `a child that takes no batches gets its events beside one that does`(_ policy: String, others: UInt64)
-        async throws
-    {
-        let workspace = ImageWorkspace()
-        try workspace.install(Self.single)
-        let single = #"{"name": "single", "plugin": "swapped", "probe": "off", "heal": "off"}"#
-        let batches = TestHost.leaf("batches", plugin: Fixtures.contract("deliveries"))
-        // An `all` of its own would have a queue for each child.
-        let vendors = TestHost.composite("vendors", "first", TestHost.composite("inner", policy, single, batches))
-        workspace.directory.write(
-            Array(#"{"version": 1, "plugins": ["plugins"], "connectors": [\#(vendors)]}"#.utf8),
-            to: "connectors.json"
-        )
-        let host = try await workspace.host()
-        try await host.analytics("vendors").track("Seen").delivered()
-        #expect(host.report["vendors/inner/single"]?.calls?.total == 1)
-        #expect(host.report["vendors/inner/batches"]?.calls?.total ?? 0 == others)
-        await host.close()
     }
 
     @Test(

@@ -107,6 +107,13 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "u", "us", "use"])
+    func `credentials in base64 are hidden where a server repeats the header in base64`(user: String) {
+        let credentials = Base64.encode(Array("\(user):\(Self.secret)".utf8))
+        let header = "POST / HTTP/1.1\r\nAuthorization: Basic \(credentials)\r\nAccept: */*\r\n"
+        #expect(redactor.redact("it sent \(Base64.encode(Array(header.utf8))).") == "it sent •••.")
+    }
+
     @Test func `a secret in base64 is found across indented lines`() {
         let encoded = Base64.encode(Array(Self.secret.utf8))
         let lines = "\(encoded.prefix(10))\n    \(encoded.dropFirst(10).prefix(12))\r\n\t\(encoded.dropFirst(22))"

@@ -161,84 +161,6 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a gate that was closed by hand stays closed, and opens with the new settings`() async throws {
-        let test = try await TestHost.opened(leaf(), other)
-        try await test.host.close("gate")
-        let reload = try await test.reload(leaf("gate", ["replies": "2"]), other)
-        #expect(reload.isActive && test.state("gate") == .closed)
-        #expect(try await test.lives(name) == ["created": 1, "closed": 1, "destroyed": 1])
-        #expect(try await test.host.open("gate")["gate"]?.state == .open)
-        #expect(try await test.call("gate", "answer", ["value": 0]) == 2)
-        await test.host.close()
-    }
-
-    @Test func `a connector that had failed opens with its new settings`() async throws {
-        let test = try TestHost(leaf("gate", ["opens": "refuses"]), other)
-        await test.host.open()
-        #expect(test.state("gate") == .failed)
-        let reload = try await test.reload(leaf(), other)
-        #expect(reload.isActive && test.state("gate") == .open)
-        await test.host.close()
-    }
-
-    /// Reloads with another configuration of the gate. Before the switch, while a new gate opens, runs a body.
-    private func reload(_ test: TestHost, _ gate: JSONObject, during body: () async throws -> Void) async throws
-        -> Reload
-    {
-        let held = TestHost.unique("held")
-        let new = TestHost.leaf("new", ["name": .string(held), "opens": "held"])
-        let next = try TestHost.configuration([leaf("gate", gate), other, new], mode: "atomic")
-        let reloading = Task { await test.host.reload(next) }
-        try await TestHost.taken("\(held):open")
-        try await body()
-        try await TestHost.finish("\(held):open", [["kind": "configured"]])
-        return await reloading.value
-    }
-
-    @Test func `a gate that heals while a reload opens others gets its new configuration`() async throws {
-        let test = try TestHost(leaf("gate", ["opens": "switched", "replies": "1"]), other)
-        try await test.host.open("other")
-        func set(_ status: Int64) async throws {
-            try await test.call("other", "probes", ["name": .string(name), "status": .integer(status)])
-        }
-        try await set(8)
-        await test.host.open()
-        #expect(test.state("gate") == .failed)
-        let reload = try await reload(test, ["opens": "switched", "replies": "2"]) {
-            try await set(0)
-            #expect(try await test.host.retry("gate")["gate"]?.state == .open)
-            #expect(try await test.call("gate", "answer", ["value": 0]) == 1)
-        }
-        #expect(reload.isActive)
-        while try await test.call("gate", "answer", ["value": 0]) != 2 { await Task.yield() }
-        #expect(try test.gate("gate").generation == 2)
-        await test.host.close()
-    }
-
-    @Test func `a gate that is opened by hand while a reload opens others gets its new configuration`() async throws {
-        let test = try await TestHost.opened(leaf("gate", ["replies": "1"]), other)
-        try await test.host.close("gate")
-        let reload = try await reload(test, ["replies": "2"]) {
-            let report = try await test.host.open("gate")
-            #expect(report["gate"]?.state == .open)
-            #expect(try await test.call("gate", "answer", ["value": 0]) == 1)
-        }
-        #expect(reload.isActive)
-        while try await test.call("gate", "answer", ["value": 0]) != 2 { await Task.yield() }
-        try await test.lives(name, become: ["created": 3, "closed": 2, "destroyed": 2])
-        await test.host.close()
-    }
-
-    @Test func `a failed gate that is closed by hand while a reload opens others stays closed`() async throws {
-        let test = try TestHost(leaf("gate", ["opens": "refuses"]), other)
-        await test.host.open()
-        #expect(test.state("gate") == .failed)
-        let reload = try await reload(test, [:]) { try await test.host.close("gate") }
-        #expect(reload.isActive && test.state("gate") == .closed)
-        #expect(try await test.lives(name)["created"] == 1)
-        await test.host.close()
-    }
-
     @Test func `applying the same configuration twice changes nothing`() async throws {
         let test = try await TestHost.opened(leaf(), other)
         let plan = try #require(try await test.reload(leaf(), other).plan)
@@ -386,32 +308,6 @@ import Testing
         test.host.emit("changed", true, from: "group/b")
         var iterator = events.makeAsyncIterator()
         #expect(await iterator.next()?.connector == "group/b")
-        await test.host.close()
-    }
-
-    @Test func `a host that closes during a reload ends it, and everything it opened`() async throws {
-        let test = try await TestHost.opened(leaf(), other)
-        let reloading = Task { try await test.reload(leaf("gate", ["opens": "held"]), other) }
-        try await TestHost.taken("\(name):open")
-        await test.host.close()
-        let reload = try await reloading.value
-        #expect(!reload.isActive)
-        #expect(test.host.report.gates.allSatisfy { $0.state == .closed })
-        #expect(await test.host.reload().errors.first?.code == .notOpen)
-    }
-
-    @Test(arguments: [true, false])
-    func `closing the gate or the host ends the wait before its successor is tried again`(isHost: Bool) async throws {
-        let settings = #""probe": "off", "retry": {"attempts": 5, "initial": "10s", "max": "10s"}"#
-        let test = try await TestHost.opened(leaf("gate", settings: settings), other)
-        let reloading = Task {
-            try await test.reload(leaf("gate", ["opens": "fails"], settings: settings), other)
-        }
-        while try await test.lives(name)["destroyed"] != 1 { await Task.yield() }
-        if isHost { await test.host.close() } else { try await test.host.close("gate") }
-        let reload = try await reloading.value
-        #expect(reload.isActive != isHost)
-        #expect(test.host.report["gate"]?.state == .closed)
         await test.host.close()
     }
 

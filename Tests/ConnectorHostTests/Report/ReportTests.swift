@@ -73,6 +73,14 @@ import Testing
         #expect(json["gates"]?[1]?["misbehaviours"] == nil)
     }
 
+    @Test func `no image is called unused while a gate opens, which may use it`() throws {
+        var report = Report(gates: [GateReport(path: "gate", state: .opening)], state: .opening)
+        report.images = ImagesReport(json: ["count": 1, "bytes": 9_500_000])
+        #expect(report.unusedImagesText == nil)
+        report.gates[0].state = .closed
+        #expect(report.unusedImagesText?.hasPrefix("1 image of plugins in memory") == true)
+    }
+
     @Test func `a host that was never opened is closed, with no attempts and no evidence`() throws {
         let test = try TestHost(TestHost.leaf("gate"))
         let report = test.host.report

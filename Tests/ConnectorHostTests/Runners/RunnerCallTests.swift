@@ -5,6 +5,7 @@ import CConnector
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -161,6 +162,27 @@ struct RunnerCallTests {
         #expect(error.code == .tooLarge)
         #expect(error.message.contains("the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes"))
         await test.host.close()
+    }
+
+    @Test(arguments: ["none", "process"])
+    func `a request ends with the call that it serves`(isolation: String) async throws {
+        let count = Atomic(0)
+        // Answers the request of `open`, and no other.
+        let server = LoopbackServer { _ in count.add(1, ordering: .relaxed).newValue == 1 ? .response(200) : .stall }
+        defer { server.stop() }
+        let settings = #""probe": "off", "isolation": "\#(isolation)""#
+        let endpoint: JSONObject = ["endpoint": .string(server.url("/"))]
+        let test = try TestHost(TestHost.leaf("gate", plugin: "http", endpoint, settings: settings))
+        let report = await test.host.open()
+        #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+        let call = Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "twice") } }
+        while server.requests.count < 2 { await Task.yield() }
+        call.cancel()
+        #expect(try await call.value.code == .cancelled)
+        // The clock stands still, so the request does not end at its deadline.
+        while try test.gate("gate").http?.failures != 1 { await Task.yield() }
+        await test.host.close()
+        #expect(try test.gate("gate").misbehaviourCount == 0)
     }
 
     @Test func `progress arrives, and a second completion is misbehaviour`() async throws {

@@ -5,6 +5,7 @@ import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
 import Logging
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -62,6 +63,7 @@ struct RunnerCrashTests {
         ("null", "SIGSEGV"), ("abort", "SIGABRT"), ("overflow", "SIGSEGV"), ("trap", "SIGILL"), ("kill", "SIGKILL"),
         ("exit", "exit"), ("exit-well", "exit"), ("quit", "exit"),
         ("garbage", "sent what no runner sends"), ("close", "a plugin closes descriptors that are not its own"),
+        ("overwrite", "the memory that host and runner share"),
     ])
     func `a crash ends the calls with its reason, and the gate heals in a new runner`(_ how: String, _ reason: String)
         async throws
@@ -125,6 +127,52 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
+    @Test func `a call that waits for its turn in a serial plugin was not sent`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", plugin: "serial", settings: Self.heals))
+        let report = await test.host.open()
+        #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        let generation = try #require(gate.storage.withLock { $0.current })
+        let made = generation.state.withLock { $0.channel } as? RemoteChannel
+        let channel = try #require(made)
+        func waits(_ waiting: Int, of count: Int) -> Bool {
+            channel.state.withLock { state in
+                state.pending.count == count && state.pending.values.count(where: \.isInLine) == waiting
+            }
+        }
+        let calls = (0..<3).map { _ in
+            let name = TestHost.unique()
+            return Task {
+                try await failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(1000)) }
+            }
+        }
+        while !waits(2, of: 3) { await Task.yield() }
+        let name = TestHost.unique()
+        // The runner has a clock of its own, so these times are longer than the test.
+        let late = Task {
+            try await failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(100)) }
+        }
+        while !waits(3, of: 4) { await Task.yield() }
+        await test.clock.advance(toTimerAfter: .seconds(100))
+        #expect(try await late.value.message.hasPrefix("begin did not get its turn within"))
+        // The next one gets its turn once the host gives up the one inside.
+        let first = channel.state.withLock { state in state.pending.first { !$0.value.isInLine }?.key }
+        let inside = try #require(first)
+        let error = ConnectorError(.timedOut, "given up")
+        #expect(channel.environment.operations.giveUp(inside, owner: channel.context.owner, error))
+        channel.cancel(inside) {}
+        while !waits(1, of: 2) { await Task.yield() }
+        #expect(kill(pid_t(channel.runner.processNumber), SIGKILL) == 0)
+        var errors: [ConnectorError] = []
+        for call in calls { errors.append(try await call.value) }
+        #expect(errors.count { $0.code == .timedOut } == 1)
+        let crashes = errors.filter { $0.code == .crashed }
+        let unsent = crashes.filter(\.wasNotTaken)
+        #expect(crashes.count == 2 && unsent.count == 1, "\(crashes)")
+        #expect(unsent.first?.message.hasSuffix("the call was not sent") == true, "\(crashes)")
+        await test.host.close()
+    }
+
     @Test func `typed and prepared calls end with the crash too`() async throws {
         let test = try await opened()
         let gate = try test.host.gate("gate")
@@ -154,6 +202,34 @@ struct RunnerCrashTests {
         let error = try #require(await test.host.open()["gate"]?.error)
         #expect(error.code == .crashed)
         #expect(error.message.contains("open: ") && error.message.contains("SIGABRT"), "\(error)")
+        await test.host.close()
+    }
+
+    @Test func `a crash in destroy is in the log, which names it, and counts`() async throws {
+        let lines = Journal<String>()
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", ["destroys": "abort"], settings: RunnerCallTests.numbered),
+            logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+        )
+        #expect(await test.host.open().isReady)
+        await test.host.close()
+        let expected = "destroy: the runner of crashes 1.0.0 has ended: it ended with SIGABRT"
+        #expect(lines.values.contains { $0.contains(expected) }, "\(lines.values)")
+        #expect(try test.gate("gate").crashCount == 1)
+    }
+
+    @Test func `a crash in cancel fails the gate with an error that names it`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", ["cancels": "abort"], settings: RunnerCallTests.numbered)
+        )
+        #expect(await test.host.open().isReady)
+        let call = Task { try await crash(test, "silent", operation: "begin") }
+        await test.clock.timer(dueAfter: .seconds(30))
+        call.cancel()
+        #expect(try await call.value.code == .cancelled)
+        _ = await test.host.report { $0["gate"]?.state == .failed }
+        let error = try #require(try test.gate("gate").error)
+        #expect(error.message.contains("cancel: the runner of crashes 1.0.0 has ended"), "\(error)")
         await test.host.close()
     }
 
@@ -237,7 +313,7 @@ struct RunnerCrashTests {
     }
 }
 
-/// Notes messages, and the lines of plugins.
+/// Notes messages, and the lines, errors and functions of plugins.
 struct JournalLogHandler: LogHandler {
     private let journal: Journal<String>
     var metadata: Logger.Metadata = [:]
@@ -254,6 +330,8 @@ struct JournalLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         journal.note("\(event.message)")
-        if let line = event.metadata?["line"] { journal.note("\(line)") }
+        for key in ["line", "error", "function"] {
+            if let value = event.metadata?[key] { journal.note("\(value)") }
+        }
     }
 }

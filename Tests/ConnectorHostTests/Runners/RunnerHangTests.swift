@@ -7,9 +7,11 @@
     import ConnectorTestSupport
     import Glibc
     import Logging
+    import Synchronization
     import Testing
 
     @testable import ConnectorHost
+    @testable import ConnectorInvocation
     @testable import ConnectorIsolation
     @testable import ConnectorPlatform
 
@@ -111,15 +113,73 @@
         }
 
         /// Lets an operation of a gate block a thread of its runner past its deadline.
-        private static func block(_ test: TestHost, _ path: String) async throws {
+        private static func block(_ test: TestHost, _ path: String, _ operation: String = "hold") async throws {
             async let answer = failure { () throws(ConnectorError) in
-                try await test.call(path, "hold", options: CallOptions(timeout: .seconds(1)))
+                try await test.call(path, operation, options: CallOptions(timeout: .seconds(1)))
             }
             while try await test.call(path, "held") != 1 { await Task.yield() }
             await test.clock.advance(toTimerAfter: .seconds(1))
             let error = try await answer
             #expect(error.code == .timedOut)
-            #expect(error.fix?.contains("holds a thread of its runner") == true, "\(error)")
+            #expect(error.message.hasPrefix("\(operation) did not return within"), "\(error)")
+            #expect(error.fix?.contains("(blocks_\(operation)) still holds a thread of its runner") == true, "\(error)")
+            _ = await test.host.report { $0[path]?.misbehaviourCount == 1 }
+        }
+
+        @Test(arguments: ["hold", "begin"])
+        func `a gate does not wait for an operation that blocks in a runner, and the log names the operation`(
+            operation: String
+        ) async throws {
+            let lines = Journal<String>()
+            let settings = #""probe": "off", "isolation": "process", "timeout": "1h""#
+            let test = try TestHost(
+                TestHost.leaf("gate", plugin: "blocks", settings: settings),
+                logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+            )
+            #expect(await test.host.open().isReady)
+            try await Self.block(test, "gate", operation)
+            let closing = Task { await test.host.close() }
+            await test.clock.advance(toTimerAfter: .milliseconds(250))
+            await closing.value
+            #expect(lines.values.contains("\(operation) (blocks_\(operation))"), "\(lines.values)")
+        }
+
+        @Test func `a destroy that blocks in a runner is named`() async throws {
+            let lines = Journal<String>()
+            let settings = #""probe": "off", "isolation": "process", "timeout": "7s""#
+            let test = try TestHost(
+                TestHost.leaf("gate", plugin: "crashes", ["destroys": "block"], settings: settings),
+                logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+            )
+            #expect(await test.host.open().isReady)
+            let generations = test.host.environment.generations
+            let closing = Task { await test.host.close() }
+            while !generations.functionsInside.contains(where: { $0.text.hasPrefix("destroy of ") }) {
+                await Task.yield()
+            }
+            await test.clock.advance(toTimerAfter: .milliseconds(250))
+            await test.clock.advance(toTimerAfter: .milliseconds(6750))
+            await closing.value
+            #expect(lines.values.contains("destroy"), "\(lines.values)")
+        }
+
+        /// What a call says that ends at its deadline, once its function has returned.
+        @Test func `an operation that is never completed in a runner is told from one that blocks`() async throws {
+            let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
+            let gate = try #require(test.host.current.tree["gate"]?.gate)
+            let generation = try #require(gate.storage.withLock { $0.current })
+            let made = generation.state.withLock { $0.channel } as? RemoteChannel
+            let channel = try #require(made)
+            async let answer = failure { () throws(ConnectorError) in
+                try await test.call("gate", "begin", ["how": "silent"], options: CallOptions(timeout: .seconds(5)))
+            }
+            while !channel.state.withLock({ $0.pending.values.contains(where: \.hasReturned) }) { await Task.yield() }
+            await test.clock.advance(toTimerAfter: .seconds(5))
+            let error = try await answer
+            #expect(error.message.hasPrefix("begin did not complete within"), "\(error)")
+            #expect(error.cause?.contains("the plugin never completed it") == true, "\(error)")
+            #expect(try test.gate("gate").misbehaviourCount == 0)
+            await test.host.close()
         }
 
         @Test func `the runner of a plugin that blocks ends with its gate`() async throws {

@@ -67,6 +67,16 @@ struct RunnerProgramTests {
         }
     }
 
+    @Test func `what keeps a runner from starting is named, and not its program instead`() {
+        let path = "/usr/bin/connector-runner"
+        #expect(RunnerProgram.failure(path, EACCES).fix == "check that it is connector-runner, and may be executed")
+        #expect(RunnerProgram.failure(path, EMFILE).fix?.contains("open files") == true)
+        #expect(RunnerProgram.failure(path, EAGAIN).fix?.contains("processes") == true)
+        #expect(RunnerProgram.noInput(EACCES).message.contains("/dev/null cannot be opened"))
+        let shortage = Runner.shortage(ETOOMANYREFS)
+        #expect(shortage.message.contains("too many are in flight") && shortage.isRetryable)
+    }
+
     @Test func `a program that is not a runner is not kept`() throws {
         try Fixtures.withDirectory { directory in
             let path = "\(directory)/connector-runner"

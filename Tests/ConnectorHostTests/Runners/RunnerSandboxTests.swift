@@ -57,7 +57,7 @@
                 ("unshare", ""),
                 ("signal-host", ""), ("signal-group", ""), ("signal-all", ""), ("socket", "1"), ("socket", "2"),
                 ("send", "/dev/log"), ("dumpable", ""), ("outlive", ""), ("memfd", ""), ("call", "425"),
-                ("nice-host", ""),
+                ("nice-host", ""), ("in-flight", ""), ("inotify", ""), ("grows-down", "1"),
             ] {
                 #expect(try await Self.act(test, name, argument) == EPERM, "\(name) \(argument)")
             }
@@ -138,6 +138,35 @@
             )
             let error = try #require(await test.host.open()["gate"]?.error)
             #expect(error.message.contains("cpu is not bounded (/nowhere is not a control group)"), "\(error)")
+            await test.host.close()
+        }
+
+        /// The first one that opens narrows the sandbox for all.
+        @Test func `plugins that share a runner load in its sandbox, one after another`() async throws {
+            let common = #""probe": "off", "isolation": "process", "runner": "mine""#
+            let test = try TestHost(
+                TestHost.leaf("first", plugin: "crashes", settings: common),
+                TestHost.leaf("second", plugin: "hostile", settings: common + #", "after": ["first"]"#)
+            )
+            let report = await test.host.open()
+            #expect(report.isReady, "\(report["second"]?.error?.description ?? "")")
+            #expect(test.host.environment.runners.runners.count == 1)
+            #expect(try await test.call("second", "constructed").integer == 0)
+            await test.host.close()
+        }
+
+        /// The kernel drops a descriptor for which there is no room: no later one may be taken for it.
+        @Test func `a runner that has no room for a descriptor of the host ends, and says so`() async throws {
+            let common = #""probe": "off", "isolation": "process", "runner": "mine""#
+            let test = try TestHost(
+                TestHost.leaf("gate", plugin: "hostile", settings: common),
+                TestHost.leaf("second", plugin: "crashes", settings: common)
+            )
+            #expect(await test.host.open().isReady)
+            try await test.host.close("second")
+            #expect(try await Self.act(test, "descriptors", "100000") == EMFILE)
+            let error = try #require(try await test.host.open("second")["second"]?.error)
+            #expect(error.message.contains("it has used up its descriptors"), "\(error)")
             await test.host.close()
         }
 

@@ -231,6 +231,19 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
+    @Test func `a runner that finds its ring written over ends at once, and says so`() async throws {
+        let runner = try Self.runner(.automatic)
+        let client = Client()
+        _ = try #require(runner.add(client))
+        // The host stores it, and the runner looks at it before it writes the answer.
+        unsafe runner.page.toHost.head.pointee.store(.max >> 1, ordering: .sequentiallyConsistent)
+        #expect(runner.send(.ping, instance: 0, []) != nil)
+        let end = await client.end.wait()
+        #expect(end.description == "a plugin has written over the memory that host and runner share")
+        #expect(end.lines.last?.contains("a position in the memory") == true, "\(end.lines)")
+        await runner.ended.wait()
+    }
+
     @Test(arguments: ["tail", "head"])
     func `a position in the ring that no runner writes ends the runner with a reason`(_ word: String) async throws {
         let runner = try Self.runner(.automatic)

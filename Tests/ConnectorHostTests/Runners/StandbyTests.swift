@@ -344,4 +344,24 @@ struct StandbyTests {
         #expect(later.map(\.value) == [.count(1)])
         await test.host.close()
     }
+
+    @Test func `a standby that takes over from an instance of the earlier configuration is replaced in its place`()
+        async throws
+    {
+        let test = try await opened()
+        let gate = try #require(try test.host.target("gate").node.gate)
+        var configuration = gate.plan.configuration
+        configuration.config["opens"] = .string("well")
+        let plan = gate.plan.with(configuration)
+        // As if the runner ended right after a reload, before the instance is replaced.
+        gate.storage.withLock { _ = gate.adopt(plan, &$0) }
+        let current = try #require(gate.storage.withLock { $0.current })
+        gate.lost(current, ConnectorError(.crashed, "the runner has ended"))
+        #expect(gate.state == .open)
+        #expect(try test.gate("gate").standby?.takeovers == 1)
+        gate.replaceOutdated()
+        while gate.storage.withLock({ $0.current?.configuration }) != configuration { await Task.yield() }
+        #expect(gate.state == .open)
+        await test.host.close()
+    }
 }

@@ -177,6 +177,32 @@ import Testing
         }
     }
 
+    @Test func `the arguments of a gate's calls in progress are bounded together`() async throws {
+        var options = HostServices.Options()
+        options.argumentsLimit = 100
+        let mayAnswer = OneShot<Void>()
+        let gates = UsedGates(["it"]) { _ in
+            await mayAnswer.wait()
+            return .success([])
+        }
+        let plugin = PluginSide(host: HostServices(options: options), gates: gates)
+        let ends = CallCounter()
+        let done: connector_gates_done = { user, _, _, _, _ in unsafe CallCounter.fire(user) }
+        func call(_ id: UInt64, size: Int) throws(ServiceFailure) {
+            let call = UsedGateCall(use: "it", operation: "get", arguments: [:], size: size)
+            try plugin.gate.startCall(id, call, unsafe GatesCallback(done, user: ends.pointer))
+        }
+        try call(1, size: 60)
+        let refusal = #expect(throws: ServiceFailure.self) { try call(2, size: 41) }
+        #expect(refusal?.status == CONNECTOR_RATE_LIMITED && refusal?.isRetryable == true)
+        mayAnswer.send()
+        await ends.reaches(1)
+        // What has ended makes room.
+        try call(3, size: 100)
+        await ends.reaches(2)
+        await plugin.gate.stopAndAwaitCallbacks()
+    }
+
     @Test func `a misused request gets a status`() throws {
         typealias Request =
             @convention(c) (
@@ -202,7 +228,8 @@ import Testing
             header_count: 0,
             body: nil,
             body_length: 0,
-            deadline_ns: .max
+            deadline_ns: .max,
+            during: 0
         )
         var id: UInt64 = 0
         var error = connector_error()

@@ -114,6 +114,22 @@ import Testing
         #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
     }
 
+    @Test func `the parts of a gate's bodies that are on their way are bounded together`() throws {
+        let held = HeldBytes("the bodies", limit: 10)
+        let bodies = (0..<2).map { _ in BodyParts(length: nil, sending: nil, held: held) { _ in } }
+        let part: [UInt8] = [1, 2, 3, 4, 5, 6]
+        try bodies[0].write(part, isLast: false)
+        let refusal = #expect(throws: ServiceFailure.self) { try bodies[1].write(part, isLast: false) }
+        #expect(refusal?.status == CONNECTOR_RATE_LIMITED && refusal?.isRetryable == true)
+        let misuse = #expect(throws: ServiceFailure.self) { try bodies[0].write(part, isLast: false) }
+        #expect(misuse?.status == CONNECTOR_MISUSE)
+        // What has ended makes room, once.
+        for _ in 1...2 { bodies[0].end() }
+        try bodies[1].write(part, isLast: false)
+        #expect(throws: ServiceFailure.self) { try held.take(5) }
+        try held.take(4)
+    }
+
     @Test func `the end of the body frees a part's room once, and the next part is refused`() throws {
         let rooms = CallCounter()
         let body = BodyParts(length: nil, sending: nil) { _ in rooms.add() }

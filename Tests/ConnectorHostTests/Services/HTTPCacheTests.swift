@@ -3,6 +3,7 @@
 
 import CConnector
 import ConnectorBase
+import ConnectorHostTesting
 import Synchronization
 import Testing
 
@@ -98,6 +99,53 @@ import Testing
         #expect(plugin.gate.counters.cached == 2)
     }
 
+    @Test func `what proves a gate comes from the server, however fresh the stored response is`() async {
+        let server = Self.server([("Cache-Control", "max-age=60")])
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        plugin.gate.proofBegins()
+        #expect(await plugin.request("GET", server.url()).text == "2")
+        plugin.gate.proofEnds()
+        // The response to the proof was stored.
+        #expect(await plugin.request("GET", server.url()).text == "2")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `a proof that the server confirms uses the stored response`() async {
+        let server = Self.server([("ETag", "\"v1\""), ("Cache-Control", "max-age=60")])
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        plugin.gate.proofBegins()
+        let confirmed = await plugin.request("GET", server.url())
+        plugin.gate.proofEnds()
+        #expect(confirmed.code == 200 && confirmed.text == "1")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `a gate is opened and proved by the server, although its calls reuse the response`() async throws {
+        let server = Self.server([("Cache-Control", "max-age=3600")])
+        defer { server.stop() }
+        let leaf = Connector(
+            "gate",
+            plugin: KeyPlugin.self,
+            config: ["endpoint": .string(server.url()), "key": ["secret": "env:KEY"]],
+            probeInterval: .seconds(60),
+            cacheBytes: 1 << 20
+        )
+        let host = try ConnectorHost.testing("[]", appending: [leaf], environment: ["KEY": "k"], clock: clock)
+        #expect(await host.open().isReady)
+        _ = try await host.gate("gate").call("ask")
+        #expect(server.requests.count == 1)
+        await clock.timers(atLeast: 1)
+        let before = host.report["gate"]?.evidence.last?.at
+        clock.advance(by: .seconds(60))
+        _ = await host.report { $0["gate"]?.evidence.last?.at != before || $0["gate"]?.state != .open }
+        #expect(server.requests.count == 2)
+        await host.close()
+    }
+
     @Test func `the date of the last change is a validator too`() async {
         let time = "Thu, 01 Jan 1970 00:00:00 GMT"
         let server = LoopbackServer { request in
@@ -136,6 +184,20 @@ import Testing
         #expect(await plugin.request("GET", server.url(), fields: [("X-Tenant", value)]).text == "1")
         #expect(await plugin.request("GET", server.url(), fields: [("x-tenant", value)]).text == "1")
         #expect(await plugin.request("GET", server.url(), fields: [("X-Tenant", other)]).text == "2")
+    }
+
+    @Test func `a response for one user is not reused for another one`() async {
+        let server = Self.server([("Cache-Control", "max-age=60")])
+        defer { server.stop() }
+        let plugin = plugin()
+        func text(_ fields: (String, String)...) async -> String {
+            await plugin.request("GET", server.url(), fields: fields).text
+        }
+        #expect(await text(("Authorization", "Bearer a")) == "1")
+        #expect(await text(("authorization", "Bearer a")) == "1")
+        #expect(await text(("Authorization", "Bearer b")) == "2")
+        #expect(await text(("Authorization", "Bearer a")) == "3")
+        #expect(await text() == "4")
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH"])

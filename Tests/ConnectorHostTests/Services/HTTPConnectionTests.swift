@@ -3,6 +3,7 @@
 
 import CConnector
 import ConnectorBase
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -72,6 +73,38 @@ import Testing
         let plugin = PluginSide(host: HostServices(options: .init(http: options)))
         #expect(await plugin.request("GET", server.url()).code == 204)
         await server.ended.reaches(1)
+    }
+
+    @Test(arguments: [("GET", true), ("PUT", true), ("DELETE", true), ("POST", false), ("PATCH", false)])
+    func `a request on a kept connection that closes without an answer is repeated if it may be`(
+        method: String,
+        isRepeated: Bool
+    ) async {
+        let count = Atomic(0)
+        let server = LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 2 ? .raw("") : .response(204)
+        }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        #expect(await plugin.request(method, server.url(), body: [1]).code == 204)
+        let end = await plugin.request(method, server.url(), body: [1])
+        #expect(end.code == (isRepeated ? 204 : 0))
+        #expect(end.status == (isRepeated ? CONNECTOR_OK : CONNECTOR_UNAVAILABLE), "\(end.message)")
+        #expect(server.requests.count == (isRepeated ? 3 : 2))
+        #expect(server.connectionCount == (isRepeated ? 2 : 1))
+    }
+
+    @Test func `a repeated request fails if its new connection closes, too`() async {
+        let count = Atomic(0)
+        let server = LoopbackServer { _ in
+            count.add(1, ordering: .relaxed).newValue == 1 ? .response(204) : .raw("")
+        }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        #expect(await plugin.request("GET", server.url()).code == 204)
+        let end = await plugin.request("GET", server.url())
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.message.contains("closed the connection"), "\(end.message)")
+        #expect(server.requests.count == 3 && server.connectionCount == 2)
     }
 
     @Test func `requests name the version of connector-host, unless the application says otherwise`() {

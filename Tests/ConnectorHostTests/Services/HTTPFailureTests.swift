@@ -64,6 +64,25 @@ import Testing
         #expect(end.message.contains("not HTTP"))
     }
 
+    @Test(arguments: ["000", "001", "099"], ["Content-Length: 0\r\n", "Content-Length: 2\r\n", ""])
+    func `a status below 100 is a breach of the protocol, whatever follows it`(status: String, field: String) async {
+        let server = LoopbackServer { _ in .raw("HTTP/1.1 \(status) No\r\n\(field)\r\nnoHTTP/1.1 200 OK\r\n\r\n") }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL, "\(end.message)")
+        #expect(end.message.contains("not HTTP"))
+    }
+
+    @Test(arguments: ["", "Connection: upgrade\r\nUpgrade: other\r\n", "Content-Length: 2\r\n"])
+    func `a change of protocols that nobody asked for ends the request`(fields: String) async {
+        let server = LoopbackServer { _ in
+            .raw("HTTP/1.1 101 Switching Protocols\r\n\(fields)\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.code == 101 || end.status == CONNECTOR_PROTOCOL, "\(end.code) \(end.message)")
+    }
+
     @Test func `a server without TLS at an https URL is unavailable`() async {
         let server = LoopbackServer(readsRequests: false) { _ in .raw("HTTP/1.1 400 No\r\n\r\n") }
         defer { server.stop() }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorBase
 import ConnectorManifest
 import Testing
 
@@ -205,6 +206,19 @@ import Testing
         let server = LoopbackServer { _ in .response(302, [("Location", location)]) }
         defer { server.stop() }
         #expect(await PluginSide(egress: ["*"]).request("GET", server.url()).status == CONNECTOR_PROTOCOL)
+    }
+
+    @Test(arguments: ["http://a.example/", "http://b.example/", "HTTP://a.example:443/x"])
+    func `a redirect from https to http breaks the protocol`(location: String) throws {
+        let url = try #require(URLParts("https://a.example/"))
+        let request = OutgoingRequest(method: "POST", url: url, headers: [:], body: [1])
+        let failure = #expect(throws: ServiceFailure.self) {
+            _ = try request.redirected(status: 307, to: location)
+        }
+        #expect(failure?.status == CONNECTOR_PROTOCOL)
+        #expect(failure?.message.contains("from https to http") == true)
+        let secure = try request.redirected(status: 307, to: "//b.example/")
+        #expect(secure.url.scheme == "https")
     }
 
     @Test func `a redirect without a location is an ordinary response`() async {

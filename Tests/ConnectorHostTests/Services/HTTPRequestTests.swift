@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -241,6 +242,37 @@ import Testing
         await plugin.gate.stopAndAwaitCallbacks()
         let end = await first
         #expect(end.status == CONNECTOR_CANCELLED)
+    }
+
+    @Test func `the responses to a gate's requests are bounded together while they arrive`() async {
+        let server = LoopbackServer { request in
+            .response(200, [], [UInt8](repeating: 0x61, count: request.line.contains("/long") ? 101 : 100))
+        }
+        defer { server.stop() }
+        var options = HTTPOptions.patient
+        options.responsesLimit = 100
+        let plugin = PluginSide(host: HostServices(options: .init(http: options)))
+        let refused = await plugin.request("GET", server.url("/long"))
+        #expect(refused.status == CONNECTOR_RATE_LIMITED && refused.isRetryable && refused.isDone)
+        // What has arrived makes room.
+        for _ in 1...3 { #expect(await plugin.request("GET", server.url()).code == 200) }
+    }
+
+    @Test func `a request is cancelled when the host gives up the call that it serves`() async {
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(http: .patient)))
+        let started = CallCounter()
+        async let served = plugin.request("GET", server.url(), during: 7, onStart: { _ in started.add() })
+        async let other = plugin.request("GET", server.url(), during: 8, onStart: { _ in started.add() })
+        await started.reaches(2)
+        plugin.gate.cancelCalls(during: 7)
+        let end = await served
+        #expect(end.status == CONNECTOR_CANCELLED && end.message.contains("given up"))
+        let left = plugin.gate.state.withLock { $0.requests.count }
+        #expect(left == 1)
+        plugin.gate.cancelCalls(during: 8)
+        #expect(await other.status == CONNECTOR_CANCELLED)
     }
 
     @Test func `many requests at once are all answered`() async {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import NIOSSL
 import Testing
 
 @testable import ConnectorHost
@@ -20,6 +21,7 @@ import Testing
         var options = HostServices.Options(http: .patient)
         options.http.additionalTrustRoots = roots
         options.http.proxies = proxies
+        options.http.allowsHTTP2 = true
         return PluginSide(host: HostServices(options: options), egress: ["localhost", "127.0.0.1"])
     }
 
@@ -38,11 +40,10 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a server that offers version 2 of HTTP does not get it if the application says so`() async throws {
+    @Test func `a server that offers version 2 of HTTP does not get it unless the application says so`() async throws {
         let server = try await HTTPSServer()
         var options = HTTPOptions.patient
         options.additionalTrustRoots = [HTTPSServer.authority]
-        options.allowsHTTP2 = false
         let plugin = PluginSide(host: HostServices(options: .init(http: options)), egress: ["localhost"])
         let end = await plugin.request("GET", "https://localhost:\(server.port)/")
         #expect(end.text == "HTTP/1.1", "\(end.message)")
@@ -61,6 +62,119 @@ import Testing
         }
         #expect(texts == Array(repeating: "HTTP/2.0", count: 20))
         #expect(server.connectionCount == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        ["-1"], ["99999999999"], ["099"], ["0"], ["+200"], ["1000", "200"], ["1", "200"], ["101", "200"],
+    ])
+    func `a status that version 2 of HTTP does not have is a breach of the protocol`(statuses: [String]) async throws {
+        let server = try await HTTPSServer(protocols: ["h2"], statuses: statuses)
+        let plugin = plugin()
+        let end = await plugin.request("GET", "https://localhost:\(server.port)/")
+        #expect(end.status == CONNECTOR_PROTOCOL, "\(end.message)")
+        #expect(end.message.contains("not HTTP"))
+        await server.stop()
+    }
+
+    /// A frame of version 2 of HTTP, on the stream of a connection's first request unless told.
+    private static func frame(_ type: UInt8, _ flags: UInt8, stream: UInt8 = 1, _ payload: [UInt8]) -> [UInt8] {
+        let length = [UInt8(payload.count >> 16), UInt8(payload.count >> 8 & 255), UInt8(payload.count & 255)]
+        return length + [type, flags, 0, 0, 0, stream] + payload
+    }
+
+    /// A response with status 204.
+    private static let noContent = frame(1, 5, [0x89])
+    /// Twenty fields of a thousand bytes each, in two frames.
+    private static let longHead: [UInt8] = {
+        let field: [UInt8] = [0, 1, 0x61, 0x7F, 0xE9, 0x06] + [UInt8](repeating: 0x62, count: 1000)
+        let block: [UInt8] = [0x88] + (1...20).flatMap { _ in field }
+        return frame(1, 1, Array(block[..<16_000])) + frame(9, 4, Array(block[16_000...]))
+    }()
+    /// What breaks version 2 of HTTP.
+    private enum Breach: CaseIterable {
+        case longHead, dataForNoStream, emptyWindow, noFrame
+        /// The promise of a response that nobody asked for, which the settings forbid, and that response before the other.
+        case push
+    }
+
+    private static func frames(of breach: Breach) -> [UInt8] {
+        switch breach {
+        case .longHead: longHead
+        case .dataForNoStream: frame(0, 0, stream: 0, [1])
+        case .emptyWindow: frame(8, 0, stream: 0, [0, 0, 0, 0])
+        case .noFrame: [UInt8](repeating: 0xFF, count: 64)
+        case .push: frame(5, 4, [0, 0, 0, 2, 0x82, 0x86, 0x84]) + frame(1, 4, stream: 2, [0x88]) + noContent
+        }
+    }
+
+    @Test(arguments: Breach.allCases)
+    private func `an answer that breaks version 2 of HTTP ends its connection, and the next request gets another`(
+        breach: Breach
+    ) async throws {
+        let answer = Self.frames(of: breach)
+        let server = try await HTTPSServer(protocols: ["h2"], frames: { $0 == 1 ? answer : Self.noContent })
+        let plugin = plugin()
+        let broken = await plugin.request("GET", "https://localhost:\(server.port)/")
+        #expect(broken.status == CONNECTOR_PROTOCOL, "\(broken.code) \(broken.message)")
+        #expect(broken.message.hasPrefix("the answer of localhost:\(server.port) "), "\(broken.message)")
+        let next = await plugin.request("GET", "https://localhost:\(server.port)/")
+        #expect(next.code == 204, "\(next.message)")
+        #expect(server.connectionCount == 2)
+        await server.stop()
+    }
+
+    @Test(arguments: [(7, "REFUSED_STREAM"), (8, "CANCEL"), (11, "ENHANCE_YOUR_CALM"), (200, "200")])
+    func `a request that the server resets is unavailable, and the reason named`(code: Int, name: String) async throws {
+        let reset = Self.frame(3, 0, [0, 0, 0, UInt8(code)])
+        let server = try await HTTPSServer(protocols: ["h2"], frames: { _ in reset })
+        let end = await plugin().request("GET", "https://localhost:\(server.port)/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.isRetryable)
+        #expect(end.message == "localhost:\(server.port) reset the request (\(name))")
+        await server.stop()
+    }
+
+    @Test func `a false content-length in version 2 of HTTP is a breach of the protocol`() async throws {
+        let answer = Self.frame(1, 4, [0x88, 0x0F, 0x0D, 1, 0x35]) + Self.frame(0, 1, Array("{}".utf8))
+        let server = try await HTTPSServer(protocols: ["h2"], frames: { _ in answer })
+        let end = await plugin().request("GET", "https://localhost:\(server.port)/")
+        #expect(end.status == CONNECTOR_PROTOCOL, "\(end.message)")
+        #expect(end.message.contains("PROTOCOL_ERROR"))
+        await server.stop()
+    }
+
+    @Test func `the end does not wait for a server that never begins version 2 of HTTP`() async throws {
+        let server = try await HTTPSServer(protocols: ["h2"], frames: { _ in nil })
+        var options = HTTPOptions.patient
+        options.additionalTrustRoots = [HTTPSServer.authority]
+        options.allowsHTTP2 = true
+        options.connectTimeout = .milliseconds(100)
+        let host = HostServices(options: .init(http: options))
+        let end = await PluginSide(host: host, egress: ["localhost"]).request(
+            "GET",
+            "https://localhost:\(server.port)/"
+        )
+        #expect(end.status == CONNECTOR_TIMED_OUT)
+        #expect(end.message.hasPrefix("no connection to localhost:\(server.port) "), "\(end.message)")
+        await host.http.stop()
+        await server.stop()
+    }
+
+    @Test func `a server that speaks only versions of TLS before 1_2 is refused, and the error says so`() async throws {
+        let server = try await HTTPSServer(newest: .tlsv11)
+        let end = await plugin().request("GET", "https://localhost:\(server.port)/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE && !end.isRetryable)
+        #expect(
+            end.message.hasPrefix("localhost:\(server.port) speaks neither TLS 1.2 nor TLS 1.3"),
+            "\(end.message)"
+        )
+        await server.stop()
+    }
+
+    @Test func `interim responses of version 2 of HTTP come before the response`() async throws {
+        let server = try await HTTPSServer(protocols: ["h2"], statuses: ["100", "103", "204"])
+        let end = await plugin().request("GET", "https://localhost:\(server.port)/")
+        #expect(end.code == 204, "\(end.message)")
         await server.stop()
     }
 

@@ -107,7 +107,11 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     ]
 
     /// The adapter, and what it talks to.
-    func adapter() throws -> (plugin: any Plugin, http: SimulatedHTTP) {
+    ///
+    /// - Parameter between: What stands between them, if anything does.
+    func adapter(
+        between: (SimulatedHTTP) -> any HTTPService = { $0 }
+    ) throws -> (plugin: any Plugin, http: SimulatedHTTP) {
         let type = try #require(VendorCatalogue.types.first { $0.name == vendor })
         var texts = type.configuration(baseURL: "http://vendor.example")
         if vendor == "influxdb" { texts.merge(["username": "ada", "password": "right"]) { $1 } }
@@ -119,7 +123,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         ]
         for (name, text) in texts { fields[name] = .string(text) }
         let make = try #require(Self.adapters[vendor])
-        return (try make(PluginConfiguration(fields), Host(http: http, clock: StoppedClock())), http)
+        return (try make(PluginConfiguration(fields), Host(http: between(http), clock: StoppedClock())), http)
     }
 
     // MARK: Operations

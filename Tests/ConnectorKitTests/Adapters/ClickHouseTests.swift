@@ -53,8 +53,8 @@ internal import Testing
     }
 
     @Test(arguments: [
-        ("117", 500, PluginStatus.invalid), ("60", 404, .notFound), ("497", 500, .unauthorized),
-        ("516", 403, .unauthorized),
+        ("117", 500, PluginStatus.invalid), ("131", 500, .invalid), ("467", 500, .invalid), ("60", 404, .notFound),
+        ("497", 500, .unauthorized), ("516", 403, .unauthorized),
     ])
     func `ClickHouse's exception code decides, whatever the HTTP status`(
         _ code: String,
@@ -83,6 +83,16 @@ internal import Testing
         #expect(try await clickHouse(http).deliver(events).map(\.outcome) == [.accepted, .accepted])
         let parts = refused("DB::Exception: Too many parts (300). Merges are processing significantly slower.")
         #expect(try await clickHouse(ScriptedHTTP([parts])).deliver(events).map(\.outcome) == [.retry, .retry])
+    }
+
+    @Test func `an exception about one row is about the data, whatever its code is`() async throws {
+        let text = "Code: 49. DB::Exception: Unknown element 'x' for type Enum8: (at row 6)"
+        let headers: HTTPFields = ["X-ClickHouse-Exception-Code": "49", "X-ClickHouse-Query-Id": "q"]
+        let http = ScriptedHTTP([.response(HTTPResponse(status: 500, headers: headers, body: Array(text.utf8)))])
+        let error = await #expect(throws: PluginError.self) {
+            try await clickHouse(http).track(event: ["event": "E", "userId": "u"])
+        }
+        #expect(error?.status == .invalid && error?.isRetryable == false)
     }
 
     @Test func `an exception with status 200, or an answer of another server, is not a delivery`() async throws {

@@ -67,6 +67,24 @@ internal import Testing
         #expect(error?.message.contains("give the column a default") == true)
     }
 
+    @Test func `a table without the id column is invalid, and repeating the call does not help`() async throws {
+        let row = #"{"ok":true,"rows":[{"key":"a"}],"next":null}"#
+        let datasette = try datasette(ScriptedHTTP((201, row), (200, row), (200, row), (200, row)))
+        for call in 0..<4 {
+            let error = await #expect(throws: PluginError.self) {
+                switch call {
+                case 0: _ = try await datasette.create(["key": "a"], in: "notes", id: nil)
+                case 1: _ = try await datasette.get("a", in: "notes")
+                case 2: _ = try await datasette.update("a", with: [:], in: "notes", version: nil)
+                default: _ = try await datasette.query(DatabaseQuery(), in: "notes")
+                }
+            }
+            #expect(error?.status == .invalid && error?.isRetryable == false)
+            #expect(error?.message.contains("has no column \"id\"; set idColumn") == true)
+            #expect(error?.message.contains("was stored") == (call == 0))
+        }
+    }
+
     @Test(arguments: [
         (DatabaseQuery.Filter("a", .equal, "x"), "a__exact", "x"), (.init("a", .equal, nil), "a__isnull", "1"),
         (.init("a__b", .notEqual, true), "a__b__not", "1"), (.init("a", .notEqual, nil), "a__notnull", "1"),
@@ -91,6 +109,13 @@ internal import Testing
         let two = DatabaseQuery(sort: [.init("n"), .init("m")])
         let error = await #expect(throws: PluginError.self) { try await datasette(ScriptedHTTP()).query(two, in: "n") }
         #expect(error?.status == .unsupported)
+    }
+
+    @Test func `a page that leads back to itself is an error`() async throws {
+        let http = ScriptedHTTP((200, #"{"ok":true,"rows":[{"id":1}],"next":"b,1"}"#))
+        let query = DatabaseQuery(sort: [.init("v")], limit: 1, cursor: "b,1")
+        let error = await #expect(throws: PluginError.self) { try await datasette(http).query(query, in: "notes") }
+        #expect(error?.status == .failed && error?.isRetryable == false)
     }
 
     @Test func `a column that does not exist is invalid, though SQLite takes it for a text`() async throws {

@@ -58,6 +58,21 @@ internal import Testing
         #expect(http.requests.count == 1)
     }
 
+    @Test func `an id that is taken is named`() async throws {
+        let modified = #"{"message":"Resource was modified meanwhile"}"#
+        let collection = #"{"data":{"id":"c"}}"#
+        for http in [
+            ScriptedHTTP((412, modified)), ScriptedHTTP((404, "{}"), (201, collection), (412, modified)),
+        ] {
+            let kinto = try kinto(http)
+            let error = await #expect(throws: PluginError.self) {
+                try await kinto.create(["name": "Ada"], in: "c", id: "r")
+            }
+            #expect(error?.status == .conflict && error?.message == #"there is a record "r" already"#)
+            #expect(http.requests.last?.headers["If-None-Match"] == "*")
+        }
+    }
+
     @Test func `a replacement without a version looks the present one up`() async throws {
         let http = ScriptedHTTP((200, record), (412, "{}"), (200, record), (200, record))
         _ = try await kinto(http).replace("r", with: ["a": 1], in: "c", version: nil)

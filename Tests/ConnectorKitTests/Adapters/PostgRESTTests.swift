@@ -34,6 +34,17 @@ internal import Testing
         #expect(request.headers["apikey"] == "{{secret:apiKey}}" && request.headers["Accept-Profile"] == "shop")
     }
 
+    @Test func `a new row without the id column is invalid, any other answer without it may be foreign`() async throws {
+        for (status, expected) in [(201, PluginStatus.invalid), (200, .protocolViolation)] {
+            let http = ScriptedHTTP((status, #"{"key":"a"}"#))
+            let error = await #expect(throws: PluginError.self) {
+                try await postgREST(http).create(["key": "a"], in: "notes", id: nil)
+            }
+            #expect(error?.status == expected && error?.isRetryable == (status == 200))
+            #expect(error?.message.contains("was stored") == (status == 201))
+        }
+    }
+
     @Test func `a change applies only to the version named, and another version is a conflict`() async throws {
         let none = (406, #"{"code":"PGRST116","details":"The result contains 0 rows","message":"Cannot coerce"}"#)
         let http = ScriptedHTTP(none, row, none, none)

@@ -30,6 +30,7 @@ internal import Testing
         #expect(try await gate.deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
         try await gate.identify(event: ["userId": "u"])
         #expect(http.paths == ["/api/v1/metrics"] + Array(repeating: "/metrics/job/my%20shop/instance/a%20b", count: 2))
+        #expect(http.requests[0].headers["Cache-Control"] == "no-cache")
         #expect(
             lines(http.requests.last) == [
                 #"events_total{event="",type="identify"} 1"#, #"events_total{event="Order",type="track"} 2"#,
@@ -73,12 +74,38 @@ internal import Testing
     @Test func `what the gateway refuses is in no later push, even if it was in one whose answer was lost`()
         async throws
     {
-        let http = ScriptedHTTP(Self.nothing, (504, ""), (400, "inconsistent"), (200, ""), (400, "inconsistent"))
+        let refusal = (400, "inconsistent")
+        let http = ScriptedHTTP(Self.nothing, (504, ""), refusal, Self.nothing, (200, ""), refusal)
         let gate = try pushgateway(http)
         let events = [AnalyticsEvent.track("Order", userId: "u"), .track("Bad", userId: "u")]
         #expect(try await gate.deliver(events).map(\.outcome) == [.retry, .retry])
         #expect(try await gate.deliver(events).map(\.outcome) == [.accepted, .rejected])
-        #expect(lines(http.requests[3]) == [#"events_total{event="Order",type="track"} 1"#])
+        #expect(lines(http.requests[4]) == [#"events_total{event="Order",type="track"} 1"#])
+    }
+
+    @Test func `no total falls if a push that is refused follows one whose answer was lost`() async throws {
+        let order: Substring = #"events_total{event="Order",type="track"} 1"#
+        let metrics = """
+            {"status":"success","data":[{"labels":{"job":"my shop"},"events_total":{"metrics":[
+                {"labels":{"event":"Order","type":"track"},"value":"1"}]}}]}
+            """
+        let away = (503, "")
+        let http = ScriptedHTTP(
+            Self.nothing,
+            (504, ""),
+            (400, "inconsistent"),
+            away,
+            (400, "inconsistent"),
+            (200, metrics),
+            (200, "")
+        )
+        let gate = try pushgateway(http)
+        #expect(try await gate.deliver([.track("Order", userId: "u")]).map(\.outcome) == [.retry])
+        // Whether the gateway has the first push is not known before it says so.
+        #expect(try await gate.deliver([.track("Bad", userId: "u")]).map(\.outcome) == [.retry])
+        #expect(try await gate.deliver([.track("Bad", userId: "u")]).map(\.outcome) == [.rejected])
+        #expect(try await gate.deliver([.track("Visit", userId: "u")]).map(\.outcome) == [.accepted])
+        #expect(lines(http.requests.last) == [order, #"events_total{event="Visit",type="track"} 1"#])
     }
 
     @Test func `counting continues from the totals that the gateway has for the group`() async throws {

@@ -135,6 +135,36 @@ internal import Testing
         #expect(http.requests.map { $0.url.value(of: "start-after") } == ["A", "a/b"])
     }
 
+    @Test(arguments: [(["a/", "b/", "c/", "d/"], nil), (["a/", "b", "c/", "d/"], ["b"])] as [([String], [String]?)])
+    func `a list without end is given up in time, with the files that it has`(
+        _ keys: [String],
+        _ expected: [String]?
+    ) async throws {
+        let clock = StoppedClock()
+        let pages = keys.map { list([$0], isTruncated: true).1 }
+        let http = ScriptedHTTP(
+            pages.map { .response(HTTPResponse(status: 200, body: Array($0.utf8))) },
+            delay: (.seconds(3), clock)
+        )
+        let s3 = try s3(http)
+        if let expected {
+            let page = try await Deadline.apply(10_000_000_000, on: clock) {
+                try await s3.list(prefix: "", after: "", limit: 9)
+            }
+            #expect(page.files.map(\.path) == expected && page.hasMore)
+        } else {
+            let error = await failure {
+                _ = try await Deadline.apply(10_000_000_000, on: clock) {
+                    try await s3.list(prefix: "", after: "", limit: 9)
+                }
+            }
+            #expect(error?.status == .timedOut && error?.isRetryable == true)
+            #expect(error?.message.contains("\"c/\"") == true)
+        }
+        // The pages come after 3, 6 and 9 seconds; half of the time left at the first is over after 6.5.
+        #expect(http.requests.count == 3)
+    }
+
     @Test func `keys are decoded where the list says that they are encoded`() async throws {
         let (_, plain) = list(["a+b%20c", "d/%C3%A9"])
         let encoded = plain.replacing("<IsTruncated>", with: "<EncodingType>url</EncodingType><IsTruncated>")

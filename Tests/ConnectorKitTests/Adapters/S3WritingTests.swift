@@ -196,14 +196,15 @@ internal import Testing
         }
     }
 
-    /// A bucket that answers the beginning of a multipart upload once the test says so.
+    /// A bucket that answers requests of one method once the test says so.
     private struct HoldingBucket: HTTPService {
         let script: ScriptedHTTP
+        let method: HTTPRequest.Method
         let reached = OneShot<Void>()
         let released = OneShot<Void>()
 
         func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
-            if request.method == .post {
+            if request.method == method {
                 reached.send()
                 await released.wait()
             }
@@ -214,7 +215,7 @@ internal import Testing
     @Test func `an upload that is aborted while S3 begins it is aborted at S3, too`() async throws {
         let begun = "<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>"
         let script = http([(200, begun), (204, "")])
-        let holding = HoldingBucket(script: script)
+        let holding = HoldingBucket(script: script, method: .post)
         let s3 = try s3(holding)
         let upload = try await s3.createUpload(FileUploadRequest("a"))
         try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
@@ -225,6 +226,35 @@ internal import Testing
         #expect(await failure { try await sending.value }?.status == .notFound)
         #expect(script.requests.map(\.method) == [.post, .delete])
         #expect(script.requests.last?.url.value(of: "uploadId") == "i")
+    }
+
+    @Test func `an upload that is aborted while a part is on its way is aborted once more after it`() async throws {
+        let begun = "<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>"
+        let script = http([(200, begun), (204, ""), (200, ""), (204, "")], entry)
+        let holding = HoldingBucket(script: script, method: .put)
+        let s3 = try s3(holding)
+        let upload = try await s3.createUpload(FileUploadRequest("a"))
+        try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+        let sending = Task { try await s3.uploadPart([1], of: upload.id, at: UInt64(upload.partSize)) }
+        await holding.reached.wait()
+        try await s3.abortUpload(upload.id)
+        holding.released.send()
+        #expect(await failure { try await sending.value }?.status == .notFound)
+        #expect(script.requests.map(\.method) == [.post, .delete, .put, .delete])
+    }
+
+    @Test func `an upload of one part that is aborted while it completes puts nothing in place`() async throws {
+        let script = http([error(404, "NoSuchKey")])
+        let holding = HoldingBucket(script: script, method: .head)
+        let s3 = try s3(holding)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
+        try await s3.uploadPart([1], of: upload.id, at: 0)
+        let completing = Task { _ = try await s3.completeUpload(upload.id, size: 1, digest: nil) }
+        await holding.reached.wait()
+        try await s3.abortUpload(upload.id)
+        holding.released.send()
+        #expect(await failure { try await completing.value }?.status == .notFound)
+        #expect(script.requests.map(\.method) == [.head])
     }
 
     @Test func `a condition on the tag of a file that is gone is a conflict`() async throws {
@@ -250,6 +280,26 @@ internal import Testing
         let listing = self.http([list([])])
         _ = try await self.s3(listing).list(prefix: "{{secret:secretKey}}", after: "", limit: 9)
         #expect(!listing.requests[0].url.description.contains("{"))
+    }
+
+    @Test func `an upload that cannot be completed makes room for another one`() async throws {
+        let s3 = try s3(http([(200, "")], entry))
+        let failed = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
+        try await s3.uploadPart([1, 2, 3], of: failed.id, at: 0)
+        #expect(await failure { _ = try await s3.completeUpload(failed.id, size: 3, digest: nil) }?.status == .conflict)
+        for _ in 0..<32 { _ = try await s3.createUpload(FileUploadRequest("b")) }
+        #expect(await failure { try await s3.uploadPart([1, 2, 3], of: failed.id, at: 0) }?.status == .notFound)
+        #expect(await failure { _ = try await s3.createUpload(FileUploadRequest("b")) }?.status == .rateLimited)
+    }
+
+    @Test func `an upload whose completion may succeed later keeps its place`() async throws {
+        let s3 = try s3(http([(503, "")]))
+        let failed = try await s3.createUpload(FileUploadRequest("a"))
+        try await s3.uploadPart([1, 2, 3], of: failed.id, at: 0)
+        let error = await failure { _ = try await s3.completeUpload(failed.id, size: 3, digest: nil) }
+        #expect(error?.isRetryable == true)
+        for _ in 0..<31 { _ = try await s3.createUpload(FileUploadRequest("b")) }
+        #expect(await failure { _ = try await s3.createUpload(FileUploadRequest("b")) }?.status == .rateLimited)
     }
 
     @Test func `too many uploads at once are refused`() async throws {

@@ -138,7 +138,7 @@ internal import Testing
 
     /// A script that answers requests with a method once the test says so.
     private struct HoldingHTTP: HTTPService {
-        let script: ScriptedHTTP
+        let script: any HTTPService
         let method: HTTPRequest.Method
         let reached = OneShot<Void>()
         let released = OneShot<Void>()
@@ -185,6 +185,20 @@ internal import Testing
         holding.released.send()
         #expect(await failure { _ = try await completing.value }?.status == .notFound)
         #expect(script.requests.map(\.method) == [.propfind, .delete])
+    }
+
+    @Test func `a small upload that is aborted while its content is on its way is not moved into place`() async throws {
+        let script = http([(404, ""), (201, ""), there(), (207, multistatus("")), (204, "")])
+        let holding = HoldingHTTP(script: NamingHTTP(script: script), method: .put)
+        let webdav = try webdav(holding)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await webdav.uploadPart([1, 2, 3], of: upload.id, at: 0)
+        let completing = Task { try await webdav.completeUpload(upload.id, size: 3, digest: nil) }
+        await holding.reached.wait()
+        try await webdav.abortUpload(upload.id)
+        holding.released.send()
+        #expect(await failure { _ = try await completing.value }?.status == .notFound)
+        #expect(script.requests.map(\.method) == [.propfind, .put, .propfind, .proppatch, .delete])
     }
 
     @Test func `a large file that arrives with another size is not moved into place`() async throws {

@@ -39,6 +39,22 @@ internal import Testing
         #expect(failure.detail == Int32(status))
     }
 
+    @Test(arguments: [99_999_999_999, -1, Int.min])
+    func `a status that an error cannot hold is bounded`(_ status: Int) {
+        let response = HTTPResponse(status: status, body: Array("{".utf8))
+        #expect(response.failure(vendor: "acme", now: now).detail == Int32(clamping: status))
+        #expect(response.foreignAnswer(to: "acme").detail == Int32(clamping: status))
+        let syntax = #expect(throws: PluginError.self) { try response.json() }
+        #expect(syntax?.detail == Int32(clamping: status))
+        let short = HTTPResponse(status: status, headers: ["Content-Length": "2"], body: [1])
+        let cut = #expect(throws: PluginError.self) { try short.part(from: 0, count: 1, vendor: "acme") }
+        #expect(cut?.detail == Int32(clamping: status))
+    }
+
+    @Test func `a byte order mark before JSON is ignored`() throws {
+        #expect(try HTTPResponse(status: 200, body: Array("\u{FEFF}{\"a\":1}".utf8)).json() == ["a": 1])
+    }
+
     @Test(arguments: [(200, true), (302, true), (400, true), (422, true), (404, false), (413, false), (503, false)])
     func `a web page is somebody else's answer if it would count as success or blame the request`(
         _ status: Int,

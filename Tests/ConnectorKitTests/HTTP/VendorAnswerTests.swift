@@ -29,7 +29,8 @@ internal import Testing
 
     @Test(arguments: [
         (200, "", #"acme answers an object with "id" or "OK", not HTTP 200 with nothing"#),
-        (204, "", #"not HTTP 204 with nothing"#), (200, "{}", #"not HTTP 200 with "{}""#),
+        (204, "", #"acme answers HTTP 200 to 201 with an object with "id" or "OK", not HTTP 204 with nothing"#),
+        (200, "{}", #"not HTTP 200 with "{}""#),
         (200, "[1]", #"not HTTP 200 with "[1]""#), (202, #"{"id":1}"#, "not HTTP 202"),
         (200, #"{"id":"#, #"is not JSON at 1:7"#), (200, "Okay", "is not JSON"),
         (200, "<html>", "a web page (HTTP 200)"),
@@ -48,6 +49,13 @@ internal import Testing
     func `a status of failure is the vendor's refusal`(_ status: Int) {
         let error = #expect(throws: PluginError.self) { try body(status, "{}", of: answer) }
         #expect(error?.message == "refused with \(status)")
+    }
+
+    @Test func `an answer with the wrong status is told the right one`() {
+        let error = #expect(throws: PluginError.self) {
+            try body(204, "", of: VendorAnswer("acme", statuses: 202...202, [.empty]))
+        }
+        #expect(error?.message == "acme answers HTTP 202 with nothing, not HTTP 204 with nothing")
     }
 
     @Test func `an answer may be empty, or an array whose every element is checked`() throws {

@@ -28,6 +28,10 @@ internal import Testing
         (#"{"type":"track","event":"E","userId":7}"#, "event.userId must be a string, not 7"),
         (#"{"type":"track","event":"E","userId":"u","properties":[]}"#, "event.properties must be an object"),
         (#"{"type":"track","event":"E","userId":"u","timestamp":"yesterday"}"#, "event.timestamp must be a time"),
+        (
+            #"{"type":"track","event":"E","userId":"u","timestamp":"1960-01-01T00:00:00Z"}"#,
+            "event.timestamp must be a time from 1970 to 2500"
+        ),
         (#"{"type":"track","event":"E","userId":"u","messageId":""}"#, "event.messageId"),
         (#"{"type":"group","userId":"u"}"#, "event.groupId is missing"),
         (#"{"type":"alias","userId":"u"}"#, "event.previousId is missing"),

@@ -53,6 +53,13 @@ import Testing
         #expect(response.headers["X-ClickHouse-Exception-Code"] == code)
     }
 
+    @Test func `a GET inserts nothing`() {
+        let target = "/?query=\(PercentCoding.encode("INSERT INTO events FORMAT JSONEachRow {}"))"
+        let refused = server.respond(to: .get(target, headers: ["X-ClickHouse-Key": "demo-password"]))
+        #expect(refused.status == 500 && refused.headers["X-ClickHouse-Exception-Code"] == "164")
+        #expect(ask("SELECT * FROM events").text == "")
+    }
+
     @Test func `a wrong password is refused, except for a ping`() {
         #expect(ask("SELECT 1", key: "other").status == 403)
         #expect(server.respond(to: .get("/ping")).text == "Ok.\n")

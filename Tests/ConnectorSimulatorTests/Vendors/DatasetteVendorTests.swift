@@ -40,8 +40,39 @@ import Testing
             #expect(send("POST", "/demo/things/a~2Fb/-/\(action)", [:]).json["error"] == "Record not found: ['a/b']")
         }
         #expect(send("GET", "/demo/things/a~2Fb.json").json["error"] == "Row not found")
-        #expect(send("POST", "/demo/things/-/insert", ["rows": [1]]).status == 400)
-        #expect(send("POST", "/demo/things/-/insert", [:]).status == 400)
+    }
+
+    @Test(
+        arguments: [
+            ([1], "JSON must be a dictionary"), ([:], #"JSON must have one or other of "row" or "rows""#),
+            (["row": [:], "rows": []], #"Cannot use "row" and "rows" at the same time"#),
+            (["row": 1], #""row" must be a dictionary"#), (["rows": 1], #""rows" must be a list"#),
+            (["rows": [1]], #""rows" must be a list of dictionaries"#),
+            (
+                ["rows": .array(Array(repeating: ["n": 1], count: 101))] as JSONValue,
+                "Too many rows, maximum allowed is 100"
+            ),
+            (["row": [:], "two": 1, "one": 1], #"Invalid parameter: "one", "two""#),
+        ] as [(JSONValue, String)]
+    )
+    func `an insert of anything but rows is refused`(_ body: JSONValue, _ message: String) {
+        let answer = send("POST", "/demo/things/-/insert", body)
+        #expect(answer.status == 400 && answer.json["errors"] == [.string(message)])
+        #expect(send("GET", "/demo/things.json").status == 404)
+    }
+
+    @Test func `several rows, and a change, are answered only if the request asks for them`() {
+        #expect(send("POST", "/demo/things/-/insert", ["rows": [["id": "a"]]]).json == ["ok": true])
+        let asked = send("POST", "/demo/things/-/insert", ["rows": [["id": "b"]], "return": true])
+        #expect(asked.status == 201 && asked.json["rows"] == [["id": "b"]])
+        #expect(send("POST", "/demo/things/a/-/update", ["update": ["n": 1]]).json == ["ok": true])
+        for (body, message) in [
+            ([:], "JSON must contain an update dictionary"), (["update": 1], "JSON must contain an update dictionary"),
+            (["update": ["n": 2], "x": 1], "Invalid keys: x"),
+        ] as [(JSONValue, String)] {
+            #expect(send("POST", "/demo/things/a/-/update", body).json["error"] == .string(message))
+        }
+        #expect(numbers("id=a") == [1])
     }
 
     @Test func `values and names are compared exactly`() {

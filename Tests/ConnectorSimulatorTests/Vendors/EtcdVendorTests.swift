@@ -142,6 +142,7 @@ import Testing
         ("/v3/kv/range", "{}", 400, "key is not provided"), ("/v3/kv/range", "[]", 400, "not an object"),
         ("/v3/kv/range", #"{"key": "YQ==", "revision": "99"}"#, 400, "future revision"),
         ("/v3/kv/range", #"{"key": "YQ==", "limit": "x"}"#, 400, "not a number"),
+        ("/v3/kv/range", #"{"key": "YQ==", "limit": 1.0}"#, 400, "not a number"),
         ("/v3/kv/range", #"{"key": "YQ==", "sort_order": "UP"}"#, 400, "unknown value"),
         ("/v3/kv/txn", #"{"success": [{}]}"#, 400, "key not found"),
         ("/v3/kv/txn", #"{"success": [{"requestTxn": {}}]}"#, 501, "nested transactions"),
@@ -177,6 +178,7 @@ import Testing
         let vendor = EtcdVendor(credentials: AcceptedCredentials([EtcdVendor.demoCredentials]))
         let read: JSONValue = ["key": "YQ=="]
         #expect(try answer("/v3/kv/range", read, of: vendor).status == 400)
+        #expect(try answer("/v3/lease/grant", read, of: vendor).status == 404)
         let wrong = try answer("/v3/auth/authenticate", ["name": "demo", "password": "no"], of: vendor)
         #expect(wrong.status == 400 && wrong.json["message"]?.string?.contains("authentication failed") == true)
         let right = try answer("/v3/auth/authenticate", ["name": "demo", "password": "demo-password"], of: vendor)

@@ -33,7 +33,9 @@ import Testing
         #expect(structured[0]?["name"] == "Berlin")
         #expect(nominatim.respond(to: .get("/search?q=berlin&countrycodes=fr")).json == [])
         #expect(nominatim.respond(to: .get("/lookup?osm_ids=R62422,W5013364,N1&format=json")).json.array?.count == 2)
-        #expect(nominatim.respond(to: .get("/search?q=tower&limit=1")).json.array?.count == 1)
+        for limit in ["1", "0", "-1"] {
+            #expect(nominatim.respond(to: .get("/search?q=tower&limit=\(limit)")).json.array?.count == 1)
+        }
     }
 
     @Test func `Nominatim answers a place that it does not find with 200`() {
@@ -74,12 +76,29 @@ import Testing
 
     @Test(arguments: [
         "/api", "/api?q=", "/api?q=a&lang=xx", "/api?q=a&limit=x", "/reverse?lat=1", "/reverse?lat=99&lon=1",
-        "/reverse?lat=1&lon=1&radius=-1",
+        "/reverse?lat=1&lon=1&radius=-1", "/api?q=a&osm_tag=", "/api?q=a&osm_tag=!", "/api?q=a&osm_tag=a:",
+        "/api?q=a&osm_tag=a:b:c", "/reverse?lat=1&lon=1&osm_tag=:", "/api?q=a&layer=town",
     ])
     func `Photon refuses wrong parameters`(target: String) {
         let response = photon.respond(to: .get(target))
         #expect(response.status == 400)
         #expect(response.json["message"]?.string != nil)
+    }
+
+    @Test(arguments: [
+        ("osm_tag=place", true), ("osm_tag=place:city", true), ("osm_tag=:city", true), ("osm_tag=boundary", false),
+        ("osm_tag=!place", false), ("osm_tag=!place:city", false), ("osm_tag=:!city", false),
+        ("osm_tag=!boundary", true), ("osm_tag=place:!city", false), ("osm_tag=place:!town", true),
+        ("osm_tag=tourism&osm_tag=place", true), ("osm_tag=place&osm_tag=!:city", false), ("layer=city", true),
+        ("layer=house", false), ("layer=house&layer=city", true),
+    ])
+    func `Photon filters by what it answers`(_ filter: String, _ isFound: Bool) {
+        let place = photon.respond(to: .get("/api?q=berlin&limit=1")).json["features"]?[0]?["properties"]
+        #expect(place?["osm_key"] == "place" && place?["osm_value"] == "city" && place?["type"] == "city")
+        for target in ["/api?q=berlin&limit=50", "/reverse?lat=52.5&lon=13.4&limit=50"] {
+            let found = photon.respond(to: .get("\(target)&\(filter)")).json["features"]?.array ?? []
+            #expect(found.contains { $0["properties"]?["name"] == "Berlin" } == isFound, "\(target)")
+        }
     }
 
     /// Asks Google with the demonstration key.
@@ -98,6 +117,17 @@ import Testing
         let gate = google("latlng=52.5163,13.3777").json["results"]?[0]?["formatted_address"]
         #expect(gate == "Pariser Platz 1, 10117 Berlin, Germany")
         #expect(google("address=paris&components=country:DE").json["status"] == "ZERO_RESULTS")
+        for state in ["CA", "ca", "California"] {
+            let parkway = google("address=1600+amphitheatre+parkway&components=administrative_area:\(state)").json
+            #expect(parkway["status"] == "OK", "\(state)")
+        }
+        for (filter, types) in [("locality", "locality"), ("point_of_interest|route", "establishment")] {
+            let found = google("latlng=52.5163,13.3777&result_type=\(filter)").json["results"]?.array ?? []
+            #expect(!found.isEmpty && found.allSatisfy { $0["types"]?[0] == .string(types) })
+        }
+        #expect(google("latlng=52.5163,13.3777&result_type=route").json["status"] == "ZERO_RESULTS")
+        let exact = google("latlng=52.5163,13.3777&location_type=ROOFTOP").json["results"]?.array ?? []
+        #expect(!exact.isEmpty && exact.allSatisfy { $0["geometry"]?["location_type"] == "ROOFTOP" })
     }
 
     @Test(arguments: ["52.5163e0,13.3777", "52.5163,1.33777E1", "5e-05,-5e-05"])
@@ -109,6 +139,15 @@ import Testing
             return opencage.respond(to: .get(target)).json["results"]?.array?.count
         }
         #expect(found(point) == 0 && found("52.5163,13.3777") == 1)
+    }
+
+    @Test(arguments: [(4, true), (5, false)]) func `OpenCage leaves out what it is less confident of`(
+        _ confidence: Int,
+        _ isFound: Bool
+    ) {
+        let target = "/geocode/v1/json?q=berlin&min_confidence=\(confidence)&key=0cdemokey0cdemokey0cdemokey0cdem"
+        let results = OpenCageVendor.demo().respond(to: .get(target)).json["results"]?.array ?? []
+        #expect(results.contains { $0["confidence"] == 4 } == isFound)
     }
 
     @Test func `Google refuses in the body`() {

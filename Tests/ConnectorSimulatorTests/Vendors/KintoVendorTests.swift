@@ -37,6 +37,22 @@ import Testing
         (send("GET", "\(records)?\(query)").json["data"]?.array ?? []).map { $0["n"]?.integer }
     }
 
+    @Test(arguments: [
+        ("If-None-Match", "*", 412), ("If-Match", "*", 200), ("If-Match", "\"1\"", 412),
+        ("If-None-Match", "\"1\"", 200),
+    ])
+    func `reads of what exists, and removals from a list, have preconditions`(
+        _ name: String,
+        _ value: String,
+        _ status: Int
+    ) {
+        send("PUT", "\(records)/r", ["n": 1])
+        let condition = HTTPFields([HTTPField(name: name, value: value)])
+        #expect(send("GET", "\(records)/r", headers: condition).status == status)
+        #expect(send("GET", records, headers: condition).status == status)
+        #expect(send("DELETE", "\(records)?n=2", headers: condition).status == status)
+    }
+
     @Test func `a record is created, read, replaced, changed and deleted`() throws {
         let created = send("POST", records, ["n": 1])
         #expect(created.status == 201)

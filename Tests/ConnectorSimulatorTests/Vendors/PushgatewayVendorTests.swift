@@ -73,6 +73,12 @@ import Testing
         #expect(values == ["1000", "+Inf", "1e+06", "123456.75", "1.234e-05", "-0.05", "0.0001", "NaN"])
     }
 
+    @Test func `a label whose name begins with two underscores is refused`() {
+        let refused = push("a{_x=\"1\",__y=\"2\"} 1\n")
+        #expect(refused.status == 400 && refused.text.contains("a label with an invalid name: __y"))
+        #expect(push("a{_x=\"1\"} 1\n").status == 200)
+    }
+
     @Test func `a metric has one type in all groups`() {
         #expect(push("# TYPE a Counter\na 1\n", "job/one").status == 200)
         #expect(push("a 1\n", "job/one").status == 200, "the group's own metric is replaced")

@@ -197,7 +197,9 @@ import Testing
 
     @Test(arguments: [
         ("If-None-Match", "\"900150983cd24fb0d6963f7d28e17f72\"", 304), ("If-None-Match", "\"1a\"", 200),
+        ("If-None-Match", "W/\"900150983cd24fb0d6963f7d28e17f72\"", 304), ("If-None-Match", "*", 304),
         ("If-Match", "900150983cd24fb0d6963f7d28e17f72", 200), ("If-Match", "\"1a\"", 412),
+        ("If-Match", "W/\"900150983cd24fb0d6963f7d28e17f72\"", 412),
         ("If-Modified-Since", "Fri, 02 Jan 2026 12:00:00 GMT", 304),
         ("If-Modified-Since", "Fri, 02 Jan 2026 11:59:59 GMT", 200),
         ("If-Unmodified-Since", "Fri, 02 Jan 2026 12:00:00 GMT", 200),
@@ -213,6 +215,15 @@ import Testing
             #expect(answer.status == status)
             let bodies = [200: "abc", 206: value == "bytes=-9" ? "abc" : "bc", 304: ""]
             if let body = bodies[status] { #expect(answer.text == body) }
+        }
+    }
+
+    @Test func `an object's own metadata has at most 2 KB`() {
+        var bucket = S3Bucket()
+        for (count, status) in [(2047, 200), (2048, 400)] {
+            let fields: HTTPFields = ["x-amz-meta-k": String(repeating: "v", count: count)]
+            let answer = send("PUT", key: "k", headers: fields, in: &bucket)
+            #expect(answer.status == status && (status == 200 || answer.text.contains("MetadataTooLarge")))
         }
     }
 

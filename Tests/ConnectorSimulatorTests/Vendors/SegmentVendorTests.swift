@@ -55,6 +55,11 @@ import Testing
         #expect(response.json["message"]?.string != nil)
     }
 
+    @Test func `a client that sends too much is told when to come again`() {
+        let refused = segment.failure(status: 429)
+        #expect(refused.headers["Retry-After"] == "1" && refused.headers["X-RateLimit-Reset"] == "1")
+    }
+
     @Test func `other paths and verbs are refused`() {
         #expect(segment.respond(to: .get("/v1/batch")).status == 405)
         #expect(segment.respond(to: .get("/")).status == 404)

@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: [
         "match[]=%7Bx%3D%22y%22%7D", "match[]=a%7B%7D", "match[]=a&start=x", "match[]=a&format=promapi",
-        "match[]=a&max_rows_per_line=1", "",
+        "match[]=a&max_rows_per_line=1", "match[]=", "",
     ])
     func `what is not exported as asked is refused`(_ query: String) {
         #expect(server.respond(to: .get("/api/v1/export?\(query)")).status == 400)

@@ -34,6 +34,7 @@ std::vector<Completion> completions;
 connector_http_done pending = nullptr;
 void *user = nullptr;
 std::string requested;
+uint64_t served = 0;
 int32_t refusal = CONNECTOR_OK;
 
 int32_t complete(void *, uint64_t operation, int32_t status, const uint8_t *result, uint64_t length,
@@ -50,6 +51,7 @@ int32_t request(void *, const connector_http_request *request, connector_http_do
                 connector_error *error) {
     if (refusal != CONNECTOR_OK) return connector_fail(error, refusal, "refused");
     requested.assign(request->url, request->url_length);
+    served = request->during;
     pending = done;
     user = context;
     *identifier = 1;
@@ -181,7 +183,7 @@ int main() {
         call.complete(response.json()["a"].text());
     };
     ask(value);
-    CHECK(completions.empty() && requested == "https://x/");
+    CHECK(completions.empty() && requested == "https://x/" && served == call.operation);
     answer(200, "{\"a\": [1, 2]}");
     CHECK(is_completed(CONNECTOR_OK, "[1, 2]"));
     ask(value);
@@ -197,6 +199,15 @@ int main() {
     ask(value);
     CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_DENIED && completions[0].text == "refused");
     refusal = CONNECTOR_OK;
+
+    /* The functions of C say which call a request serves, too. */
+    const connector_gate plain = {&host, nullptr, nullptr, "plain"};
+    connector_text url = {nullptr, 0, 0, 0};
+    connector_text_bytes(&url, "https://x/", 10);
+    call.operation++;
+    const connector_exchange exchange = {nullptr, 0, [](const connector_exchange *, const connector_http_response *) {}, ""};
+    CHECK(connector_get(&plain, &call, &url, exchange, &error) == CONNECTOR_OK && served == call.operation);
+    answer(200, "");
 
     /* Foreign text stays within its part of the path. */
     const auto note = [&](std::string_view name) {

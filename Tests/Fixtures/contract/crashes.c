@@ -1,7 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * crashes: ends its process in the way that a caller, or its configuration for `open`, names. In a runner, it ends nothing else.
+ * crashes: ends its process in the way that a caller names, or its configuration for `open`, `cancel` and `destroy`. In a runner, it
+ * ends nothing else.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../fixture.h"
@@ -19,7 +20,11 @@ CONNECTOR_MANIFEST({
     "entry": "fixture_entry",
     "documentation": "Ends its process.",
     "services": {"optional": ["log/1", "clock/1", "events/1", "storage/1"]},
-    "configuration": {"opens": {"type": "string", "documentation": "How open ends the process."}},
+    "configuration": {
+        "opens": {"type": "string", "documentation": "How open ends the process."},
+        "cancels": {"type": "string", "documentation": "How cancel ends the process."},
+        "destroys": {"type": "string", "documentation": "How destroy ends the process."}
+    },
     "capabilities": {
         "crashes/1": {
             "crash": {"symbol": "crashes_crash", "signature": "(how: string)"},
@@ -54,7 +59,20 @@ static int overflow(int level) {
     return overflow(depth + 1) + space[0];
 }
 
+/* Writes over all the memory that host and runner share, and goes on. */
+static void overwrite(void) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    unsigned long from, to;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        if (strstr(line, " rw-s ") == NULL || strstr(line, "memfd:connector-runner") == NULL) continue;
+        if (sscanf(line, "%lx-%lx", &from, &to) == 2) memset((void *)(uintptr_t)from, 0x41, to - from);
+    }
+    if (maps != NULL) fclose(maps);
+}
+
 static void end(const char *how, uint64_t length) {
+    if (is(how, length, "overwrite")) overwrite();
     if (is(how, length, "null")) *(volatile int *)(uintptr_t)8 = 1;
     if (is(how, length, "abort")) abort();
     if (is(how, length, "overflow")) (void)overflow(0);
@@ -215,13 +233,17 @@ CONNECTOR_EXPORT int32_t crashes_note(void *instance, const char *text, uint64_t
     return log->log(log->context, CONNECTOR_LOG_WARNING, text, length, NULL, 0);
 }
 
+/* Ends the process as a member of the configuration says. */
+static void end_as(const fixture *self, const char *member) {
+    const char *how = strstr(self->config, member);
+    if (how == NULL) return;
+    how += strlen(member);
+    end(how, (uint64_t)(strchr(how, '"') - how));
+}
+
 static int32_t open_or_end(void *instance, const connector_call *call, connector_error *error) {
     const fixture *self = instance;
-    const char *opens = strstr(self->config, "\"opens\":\"");
-    if (opens != NULL) {
-        opens += strlen("\"opens\":\"");
-        end(opens, (uint64_t)(strchr(opens, '"') - opens));
-    }
+    end_as(self, "\"opens\":\"");
     /* No other instance opens, because of what `store` has put under "refuses". */
     const connector_storage *storage = fixture_service(self, "storage/1");
     connector_bytes_owned reason = {.struct_size = sizeof reason};
@@ -234,4 +256,18 @@ static int32_t open_or_end(void *instance, const connector_call *call, connector
     return fixture_open(instance, call, error);
 }
 
-FIXTURE_PLUGIN(open_or_end)
+static void cancel_or_end(void *instance, uint64_t operation) {
+    (void)operation;
+    end_as(instance, "\"cancels\":\"");
+}
+
+static void destroy_or_end(void *instance) {
+    end_as(instance, "\"destroys\":\"");
+    fixture_destroy(instance);
+}
+
+CONNECTOR_EXPORT const connector_plugin *fixture_entry(void) {
+    static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION, fixture_create,
+                                            open_or_end, open_or_end, NULL, destroy_or_end, cancel_or_end};
+    return &plugin;
+}

@@ -22,7 +22,11 @@ CONNECTOR_MANIFEST({
     },
     "capabilities": {
         "settings/1": {"list": {"symbol": "contracts_list", "signature": "(prefix: string?) async -> json"}},
-        "analytics/1": {"deliver": {"symbol": "contracts_deliver", "signature": "(events: json) async -> json"}}
+        "analytics/1": {"deliver": {"symbol": "contracts_deliver", "signature": "(events: json) async -> json"}},
+        "jobs/1": {
+            "put": {"symbol": "contracts_deliver", "signature": "(job: json) async -> json", "delivered": true},
+            "deliver": {"symbol": "contracts_deliver", "signature": "(jobs: json) async -> json"}
+        }
     }
 });
 

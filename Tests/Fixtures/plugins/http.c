@@ -56,6 +56,7 @@ static int32_t get(fixture *self, uint64_t deadline, connector_http_done answere
         request.header_count = 1;
     }
     request.deadline_ns = deadline;
+    request.during = self->operation;
     return http->request(http->context, &request, answered, self, &identifier, error);
 }
 

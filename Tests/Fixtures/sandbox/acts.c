@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -54,6 +55,43 @@ static int sends(const char *path) {
     strncpy(address.sun_path, path, sizeof address.sun_path - 1);
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;
     return RESULT(sendto(ends[0], "x", 1, 0, (struct sockaddr *)&address, sizeof address));
+}
+
+/** Sends descriptors that nobody receives until that is refused, and prints how many. */
+static int sends_descriptors(void) {
+    enum { each = 250 };
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(each * sizeof(int))];
+    } control;
+    struct iovec part = {.iov_base = "", .iov_len = 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    int ends[2], descriptors[each], count = 0, error = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+    for (int index = 0; index < each; index++) descriptors[index] = 1;
+    memset(&control, 0, sizeof control);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof descriptors);
+    memcpy(CMSG_DATA(&control.header), descriptors, sizeof descriptors);
+    for (; error == 0 && count < 8 * each; count += error == 0 ? each : 0) {
+        if (sendmsg(ends[0], &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) error = errno;
+    }
+    printf("in flight: %d\n", count);
+    close(ends[0]);
+    close(ends[1]);
+    return error;
+}
+
+/** Makes a socket whose close(2) waits. */
+static int lingers(void) {
+    const struct linger wait = {.l_onoff = 1, .l_linger = 40};
+    const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (made < 0) return -1;
+    const int error = RESULT(setsockopt(made, SOL_SOCKET, SO_LINGER, &wait, sizeof wait));
+    close(made);
+    return error;
 }
 
 static void *wait_for_ever(void *context) {
@@ -129,6 +167,9 @@ int act(const char *name, const char *argument, int host) {
     ACT("map", maps(text));
     ACT("socket", RESULT(socket((int)number, SOCK_STREAM, 0)));
     ACT("send", sends(text));
+    ACT("in-flight", sends_descriptors());
+    ACT("linger", lingers());
+    ACT("inotify", RESULT(inotify_init1(0)));
     ACT("exec", RESULT(execl(text, text, (char *)NULL)));
     ACT("spawn", runs(text));
     ACT("fork", RESULT(fork()));
@@ -136,6 +177,7 @@ int act(const char *name, const char *argument, int host) {
     ACT("threads", makes_threads((int)number));
     ACT("memory", allocates(number, MAP_PRIVATE));
     ACT("shared-memory", allocates(number, MAP_SHARED));
+    ACT("grows-down", allocates(number, MAP_PRIVATE | MAP_GROWSDOWN));
     ACT("descriptors", opens_descriptors((int)number));
     ACT("is-open", RESULT(fcntl((int)number, F_GETFD)));
     ACT("ptrace", RESULT(ptrace(PTRACE_SEIZE, host, 0, 0)));
@@ -150,7 +192,8 @@ int act(const char *name, const char *argument, int host) {
     ACT("segfault", (raise(SIGSEGV), 0));
     ACT("exit", (exit((int)number), 0));
     ACT("hang", (wait_for_ever(NULL), 0));
-    ACT("shm", RESULT(shmget(IPC_PRIVATE, 4096, 0600)));
+    /* Asks for a segment that there is not, since one that is made would stay. */
+    ACT("shm", RESULT(shmget(0x7ffffffd, 4096, 0)));
     ACT("unshare", RESULT(unshare(CLONE_NEWUSER)));
     ACT("dumpable", RESULT(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)));
     ACT("outlive", RESULT(prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)));

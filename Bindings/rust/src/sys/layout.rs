@@ -62,7 +62,7 @@ const _: () = {
     assert!(offset_of!(HttpHeader, name_length) == 8);
     assert!(offset_of!(HttpHeader, value) == 16);
     assert!(offset_of!(HttpHeader, value_length) == 24);
-    assert!(size_of::<HttpRequest>() == 80);
+    assert!(size_of::<HttpRequest>() == 88);
     assert!(offset_of!(HttpRequest, struct_size) == 0);
     assert!(offset_of!(HttpRequest, flags) == 4);
     assert!(offset_of!(HttpRequest, method) == 8);
@@ -74,6 +74,7 @@ const _: () = {
     assert!(offset_of!(HttpRequest, body) == 56);
     assert!(offset_of!(HttpRequest, body_length) == 64);
     assert!(offset_of!(HttpRequest, deadline_ns) == 72);
+    assert!(offset_of!(HttpRequest, during) == 80);
     assert!(size_of::<HttpResponse>() == 40);
     assert!(offset_of!(HttpResponse, struct_size) == 0);
     assert!(offset_of!(HttpResponse, status) == 4);

@@ -110,6 +110,7 @@ pub struct HttpRequest {
     pub body: *const u8,
     pub body_length: u64,
     pub deadline_ns: u64,
+    pub during: u64,
 }
 
 #[repr(C)]

@@ -928,8 +928,8 @@ static inline int32_t connector_gate_send(const connector_gate *gate, connector_
  * HTTP 2xx completes the call as failed. Return its status from the operation. The manifest must require http/1, and
  * name clock/1 for a Retry-After that is a date. A URL with a segment "." or ".." is INVALID: servers resolve these.
  *
- * `cancel` cannot stop the request, which ends with its answer or at the call's deadline; the host then ignores the completion.
- * An adapter that must stop one calls http->request itself, and keeps the id for http->cancel.
+ * When the host gives the call up, it cancels the request: the adapter needs no `cancel` for that. A host older than
+ * connector_http_request.during lets the request go on until its answer or the call's deadline, and ignores the completion.
  */
 static inline int32_t connector_send(const connector_gate *gate, const connector_call *call, connector_http_request *request,
                                      connector_text *url, connector_exchange exchange, connector_error *error) {
@@ -942,6 +942,7 @@ static inline int32_t connector_send(const connector_gate *gate, const connector
     *copy = exchange;
     copy->gate = gate;
     copy->operation = call->operation;
+    request->during = call->operation;
     status = connector_gate_send(gate, request, url, call->deadline_ns, connector_exchange_done, copy, error);
     /* connector_exchange_done never runs for a request that was refused. */
     if (status != CONNECTOR_OK) free(copy);

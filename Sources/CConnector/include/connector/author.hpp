@@ -299,8 +299,8 @@ public:
     /**
      * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the
      * host, if the response is HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size or
-     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date. `cancel` cannot stop the
-     * request: see connector_send.
+     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date. When the host gives the
+     * call up, it cancels the request: see connector_send.
      */
     template <class Answered>
     void send(Call call, connector_http_request request, Text url, Answered answered) const {
@@ -310,6 +310,7 @@ public:
             Answered answered;
         };
         const uint64_t deadline = call.deadline();
+        request.during = call.identifier();
         auto exchange = std::make_unique<Exchange>(Exchange{gate, std::move(call), std::move(answered)});
         connector_error error = connector_error_of("");
         const connector_http_done done = [](void *user, int32_t status, const connector_http_response *response,

@@ -67,7 +67,7 @@
     OFFSET(connector_http_header, name_length, 8)                                                                      \
     OFFSET(connector_http_header, value, 16)                                                                           \
     OFFSET(connector_http_header, value_length, 24)                                                                    \
-    SIZE(connector_http_request, 80)                                                                                   \
+    SIZE(connector_http_request, 88)                                                                                   \
     OFFSET(connector_http_request, struct_size, 0)                                                                     \
     OFFSET(connector_http_request, flags, 4)                                                                           \
     OFFSET(connector_http_request, method, 8)                                                                          \
@@ -79,6 +79,7 @@
     OFFSET(connector_http_request, body, 56)                                                                           \
     OFFSET(connector_http_request, body_length, 64)                                                                    \
     OFFSET(connector_http_request, deadline_ns, 72)                                                                    \
+    OFFSET(connector_http_request, during, 80)                                                                         \
     SIZE(connector_http_response, 40)                                                                                  \
     OFFSET(connector_http_response, struct_size, 0)                                                                    \
     OFFSET(connector_http_response, status, 4)                                                                         \

@@ -19,7 +19,7 @@
  * A plugin claims the strongest kind that it has just proved, never more. The proof leaves no trace at the vendor.
  *
  * Forbidden to plugins: work in constructors, fork, signal handlers, setenv, chdir, exit, writing to standard output,
- * blocking the calling thread.
+ * blocking the calling thread, returning with another floating-point mode (rounding, traps, denormals).
  */
 #ifndef CONNECTOR_PLUGIN_H
 #define CONNECTOR_PLUGIN_H

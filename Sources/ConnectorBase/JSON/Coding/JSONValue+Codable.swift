@@ -85,7 +85,7 @@ extension Timestamp: Codable {
         guard let timestamp = Timestamp(parsing: text) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "expected a time such as 2026-01-31T09:30:00Z"
+                debugDescription: "expected a time from 1970 to 2500, such as 2026-01-31T09:30:00Z"
             )
         }
         self = timestamp

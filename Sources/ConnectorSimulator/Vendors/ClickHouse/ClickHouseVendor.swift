@@ -59,6 +59,11 @@ package final class ClickHouseVendor: Vendor {
         case "SELECT" where words == ["SELECT", "1"]: response = HTTPResponse(text: "1\n")
         case "SELECT" where words.count >= 4 && words[2] == "FROM":
             response = select(from: words[3], isEmpty: words.suffix(2) == ["LIMIT", "0"])
+        case "INSERT" where request.method == "GET":
+            let message =
+                "\(username): Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly."
+                + " You should use method POST for modifying queries"
+            response = failure(status: 500, code: "164", message: message)
         case "INSERT" where words.count >= 5 && words[3...4] == ["FORMAT", "JSONEachRow"]:
             // The rows follow the statement, or are in the body, or both.
             let parts = query.utf8.split(maxSplits: 5, whereSeparator: \.isWhitespace)

@@ -17,6 +17,8 @@ package final class DatasetteVendor: Vendor {
 
     /// The most rows of a page, like Datasette's setting `max_returned_rows`.
     private static let sizeLimit = 1000
+    /// The most rows of an insert, like Datasette's setting `max_insert_rows`.
+    private static let insertLimit = 100
 
     private let credentials: AcceptedCredentials
     /// The rows by table.
@@ -59,8 +61,8 @@ package final class DatasetteVendor: Vendor {
             return tables.withLock { tables in
                 switch (path.last, path.count) {
                 case ("insert", 4): insert(body, into: table, &tables)
-                case ("update", 5): change(path[2], in: table, &tables, update: body["update"]?.object ?? [:])
-                case ("delete", 5): change(path[2], in: table, &tables, update: nil)
+                case ("update", 5): change(path[2], in: table, &tables, body)
+                case ("delete", 5): change(path[2], in: table, &tables, nil)
                 default: failure(status: 404)
                 }
             }
@@ -73,12 +75,15 @@ package final class DatasetteVendor: Vendor {
         into table: ExactText,
         _ tables: inout [ExactText: [JSONObject]]
     ) -> HTTPResponse {
-        guard let given = body["row"].map({ [$0] }) ?? body["rows"]?.array else {
-            return failure(status: 400, message: #"JSON must have one or other of "row" or "rows""#)
+        let given: [JSONObject]
+        do throws(Refusal) {
+            given = try Self.rows(of: body)
+        } catch {
+            return failure(status: 400, message: error.message)
         }
         var all = tables[table] ?? []
         for value in given {
-            guard var row = value.object else { return failure(status: 400, message: #""row" must be a dictionary"#) }
+            var row = value
             row["id"] = row["id"] ?? .string(Identifier.uuid())
             row = Self.stored(row)
             if all.contains(where: { $0["id"] == row["id"] }) {
@@ -88,27 +93,66 @@ package final class DatasetteVendor: Vendor {
         }
         tables[table] = all
         let made = all.suffix(given.count).map { JSONValue.object($0) }
-        return HTTPResponse(status: 201, json: ["ok": true, "rows": .array(made)])
+        let returns = body["row"] != nil || body["return"] == true
+        return HTTPResponse(status: 201, json: returns ? ["ok": true, "rows": .array(made)] : ["ok": true])
     }
 
-    /// Updates a row; removes it if `update` is nil.
+    /// The rows of an insert; throws if it has none or too many, or anything that is not known.
+    private static func rows(of body: JSONValue) throws(Refusal) -> [JSONObject] {
+        guard let members = body.object else { throw Refusal(message: "JSON must be a dictionary") }
+        let rows: [JSONObject]
+        switch (members["row"], members["rows"]) {
+        case (.none, .none): throw Refusal(message: #"JSON must have one or other of "row" or "rows""#)
+        case (.some, .some): throw Refusal(message: #"Cannot use "row" and "rows" at the same time"#)
+        case (.some(let row), .none):
+            guard let object = row.object else { throw Refusal(message: #""row" must be a dictionary"#) }
+            rows = [object]
+        case (.none, .some(let given)):
+            guard let elements = given.array else { throw Refusal(message: #""rows" must be a list"#) }
+            rows = elements.compactMap(\.object)
+            guard rows.count == elements.count else {
+                throw Refusal(message: #""rows" must be a list of dictionaries"#)
+            }
+        }
+        guard rows.count <= insertLimit else {
+            throw Refusal(message: "Too many rows, maximum allowed is \(insertLimit)")
+        }
+        let unknown = members.names.filter { !["row", "rows", "return", "ignore", "replace", "alter"].contains($0) }
+        guard unknown.isEmpty else {
+            let names = unknown.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+            throw Refusal(message: "Invalid parameter: \(names)")
+        }
+        guard members["ignore"] != true, members["replace"] != true else {
+            throw Refusal(message: "the simulator does not implement ignore and replace")
+        }
+        return rows
+    }
+
+    /// Updates a row as a body says; removes it if there is none.
     private func change(
         _ id: String,
         in table: ExactText,
         _ tables: inout [ExactText: [JSONObject]],
-        update: JSONObject?
+        _ body: JSONValue?
     ) -> HTTPResponse {
         guard var rows = tables[table] else { return failure(status: 404, message: "Table not found") }
         guard let index = rows.firstIndex(where: { ExactText.isSame(Self.text($0["id"]), id) }) else {
             return failure(status: 404, message: "Record not found: ['\(id)']")
         }
         defer { tables[table] = rows }
-        guard let update else {
+        guard let body else {
             rows.remove(at: index)
             return HTTPResponse(json: ["ok": true])
         }
+        guard let update = body["update"]?.object else {
+            return failure(status: 400, message: "JSON must contain an update dictionary")
+        }
+        let unknown = (body.object?.names ?? []).filter { !["update", "return", "alter"].contains($0) }
+        guard unknown.isEmpty else {
+            return failure(status: 400, message: "Invalid keys: \(unknown.sorted().joined(separator: ", "))")
+        }
         for member in Self.stored(update).members { rows[index][member.name] = .some(member.value) }
-        return HTTPResponse(json: ["ok": true, "rows": [.object(rows[index])]])
+        return HTTPResponse(json: body["return"] == true ? ["ok": true, "rows": [.object(rows[index])]] : ["ok": true])
     }
 
     private func row(_ id: String, in table: ExactText) -> HTTPResponse {

@@ -32,7 +32,9 @@ struct EtcdRequestReader {
 
     func number(_ name: String) throws(EtcdFailure) -> Int64 {
         guard let value = self[name] else { return 0 }
-        guard let number = value.integer ?? value.string.flatMap({ Int64($0) }) else {
+        // A number with a fraction is none, even if that is 0.
+        if case .integer(let number) = value { return number }
+        guard let number = value.string.flatMap({ Int64($0) }) else {
             throw .invalid("json: \(name) is not a number")
         }
         return number

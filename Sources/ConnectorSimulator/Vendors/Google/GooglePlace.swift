@@ -14,6 +14,17 @@ struct GooglePlace {
         return String(text.replacing("+", with: "-").replacing("/", with: "_").prefix(27))
     }
 
+    /// What the place is.
+    var types: [String] { place.isArea ? ["locality", "political"] : ["establishment", "point_of_interest"] }
+
+    /// How exact the location is.
+    var locationType: String { place.isArea ? "APPROXIMATE" : "ROOFTOP" }
+
+    /// Whether a part of the address has a value, in full or as a code.
+    func has(_ value: String, as key: String) -> Bool {
+        [place[key], shortName(of: key)].contains { $0?.lowercased() == value.lowercased() }
+    }
+
     /// The JSON of one result.
     var json: JSONValue {
         let box = place.box
@@ -23,7 +34,7 @@ struct GooglePlace {
         ]
         var geometry: JSONObject = [
             "location": ["lat": .number(place.latitude), "lng": .number(place.longitude)],
-            "location_type": place.isArea ? "APPROXIMATE" : "ROOFTOP",
+            "location_type": .string(locationType),
             "viewport": viewport,
         ]
         if place.isArea { geometry["bounds"] = viewport }
@@ -32,7 +43,7 @@ struct GooglePlace {
             "formatted_address": .string(formattedAddress),
             "geometry": .object(geometry),
             "place_id": .string(placeID),
-            "types": place.isArea ? ["locality", "political"] : ["establishment", "point_of_interest"],
+            "types": .array(types.map { .string($0) }),
         ]
     }
 

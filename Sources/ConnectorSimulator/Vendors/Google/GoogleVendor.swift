@@ -34,7 +34,7 @@ package struct GoogleVendor: Vendor {
         guard credentials.accepts("key", key) else {
             return answer("REQUEST_DENIED", message: "The provided API key is invalid. ")
         }
-        if let text = query["latlng"] { return reverse(text) }
+        if let text = query["latlng"] { return reverse(text, query) }
         if let id = query["place_id"] {
             return answer(Gazetteer.places.filter { GooglePlace(place: $0).placeID == id })
         }
@@ -49,29 +49,36 @@ package struct GoogleVendor: Vendor {
     /// Finds places by address, filtered by components.
     private func search(_ address: String, _ components: [(name: String, value: String)]) -> HTTPResponse {
         let keys = [
-            "country": ["country", "country_code"], "postal_code": ["postcode"], "route": ["road"],
+            "country": ["country"], "postal_code": ["postcode"], "route": ["road"],
             "locality": ["city", "suburb"], "administrative_area": ["state", "county"],
         ]
         let places = address.trimmingBlanks().isEmpty ? Gazetteer.places : Gazetteer.search(address)
         let matching = places.filter { place in
             components.allSatisfy { component in
-                (keys[component.name] ?? []).contains { key in
-                    place[key]?.lowercased() == component.value.lowercased()
-                }
+                (keys[component.name] ?? []).contains { GooglePlace(place: place).has(component.value, as: $0) }
             }
         }
         return answer(matching)
     }
 
-    /// Finds the places at a coordinate, whose numbers must have no exponent.
-    private func reverse(_ text: String) -> HTTPResponse {
+    /// Finds the places of the wanted types at a coordinate, whose numbers must have no exponent.
+    private func reverse(_ text: String, _ query: QueryItems) -> HTTPResponse {
         let parts = text.split(ascii: ",").map { String($0) }
         guard parts.count == 2, let latitude = Degrees.parseDecimal(parts[0], limit: 90),
             let longitude = Degrees.parseDecimal(parts[1], limit: 180)
         else {
             return answer("INVALID_REQUEST", httpStatus: 400, message: "Invalid request. Invalid 'latlng' parameter.")
         }
-        return answer(Gazetteer.reverse(latitude: latitude, longitude: longitude, radius: 500))
+        let types = query["result_type"]?.split(ascii: "|").map { String($0) }
+        let locations = query["location_type"]?.split(ascii: "|").map { String($0) }
+        let places = Gazetteer.reverse(latitude: latitude, longitude: longitude, radius: 500)
+        return answer(
+            places.filter { place in
+                let found = GooglePlace(place: place)
+                return (types?.contains { found.types.contains($0) } ?? true)
+                    && (locations?.contains(found.locationType) ?? true)
+            }
+        )
     }
 
     /// Parses `country:DE|postal_code:10117`; `nil` if malformed.

@@ -10,7 +10,7 @@ extension KintoResource {
         object.data["last_modified"]?.integer ?? 0
     }
 
-    /// The 304 answer to a conditional read; `nil` if the full answer must be sent. Throws 412 if `If-Match` fails.
+    /// The 304 answer to a conditional read; `nil` if the full answer must be sent. Throws 412 if another condition fails.
     func conditional(_ timestamp: Int64, existing: JSONObject?) throws(KintoFailure) -> HTTPResponse? {
         if let known = try condition("If-None-Match"), known == .timestamp(timestamp) {
             var response = answer([:], timestamp)
@@ -18,13 +18,18 @@ extension KintoResource {
             response.body = []
             return response
         }
-        if let wanted = try condition("If-Match"), wanted != .timestamp(timestamp) {
-            throw .modified(timestamp: timestamp, existing: existing)
-        }
+        try checkExisting(timestamp, existing)
         return nil
     }
 
-    /// Throws if the precondition of a change fails.
+    /// Throws if a precondition fails of a list or an object that exists, even of a read: `If-None-Match: *` does.
+    func checkExisting(_ timestamp: Int64, _ existing: JSONObject?) throws(KintoFailure) {
+        var isMet = try condition("If-None-Match") != .any
+        if let wanted = try condition("If-Match"), wanted != .any, wanted != .timestamp(timestamp) { isMet = false }
+        if !isMet { throw .modified(timestamp: timestamp, existing: existing) }
+    }
+
+    /// Throws if the precondition of a change of one object fails.
     ///
     /// - Parameter object: The object to change; `nil` if it does not exist, in which case the list's timestamp is
     ///   compared.

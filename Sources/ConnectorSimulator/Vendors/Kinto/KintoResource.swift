@@ -87,7 +87,8 @@ struct KintoResource {
     /// Deletes the objects that match the filters.
     private mutating func deleteList() throws(KintoFailure) -> HTTPResponse {
         let query = try KintoQuery(request.query)
-        try checkUnmodified(nil)
+        let timestamp = store.timestamp(of: path.list, now: request.receivedAt)
+        try checkExisting(timestamp, nil)
         let (page, _) = query.page(of: query.select(from: store.objects(in: path.list)))
         let tombstones = page.compactMap { $0["id"]?.string }.map { id in
             JSONValue.object(store.delete(id, in: path.list, now: request.receivedAt))

@@ -41,8 +41,7 @@ package struct NominatimVendor: Vendor {
     private func search(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let query = request.query
         let format = try format(of: query, default: .jsonv2)
-        let limit = min(try number(query, "limit") ?? 10, 40)
-        guard limit > 0 else { throw Refusal(message: "Parameter 'limit' must be a positive number.") }
+        let limit = max(1, min(try number(query, "limit") ?? 10, 50))
         let structured = [
             ("amenity", ["amenity"]), ("street", ["house_number", "road"]), ("city", ["city", "town"]),
             ("county", ["county"]), ("state", ["state"]), ("country", ["country", "country_code"]),

@@ -41,7 +41,8 @@ package struct OpenCageVendor: Vendor {
                 countries.isEmpty || place["country_code"].map { countries.contains($0) } ?? false
             }
         }
-        return answer(200, "OK", found.prefix(limit).map(Self.json))
+        let least = query["min_confidence"].flatMap { Int($0) } ?? 0
+        return answer(200, "OK", found.filter { Self.confidence(in: $0) >= least }.prefix(limit).map(Self.json))
     }
 
     /// The coordinate that a query gives; nil for text, which includes numbers with exponents.
@@ -52,6 +53,9 @@ package struct OpenCageVendor: Vendor {
         else { return nil }
         return (latitude, longitude)
     }
+
+    /// How exact the position of a place is, from 1 to 10.
+    private static func confidence(in place: GazetteerPlace) -> Int { place.isArea ? 4 : 9 }
 
     /// A place in OpenCage's format.
     private static func json(_ place: GazetteerPlace) -> JSONValue {
@@ -67,7 +71,7 @@ package struct OpenCageVendor: Vendor {
                 "southwest": ["lat": .number(box.south), "lng": .number(box.west)],
             ],
             "components": .object(components),
-            "confidence": place.isArea ? 4 : 9,
+            "confidence": .integer(Int64(confidence(in: place))),
             "formatted": .string(place.displayName),
             "geometry": ["lat": .number(place.latitude), "lng": .number(place.longitude)],
         ]

@@ -37,18 +37,19 @@ package struct PhotonVendor: Vendor {
             return failure(status: 400, message: "invalid parameter 'limit', expected a number.")
         }
         let limit = query["limit"].flatMap { Int($0) }
-        return path == ["api"] ? search(query, limit: limit) : reverse(query, limit: limit)
+        do throws(Refusal) {
+            return path == ["api"] ? try search(query, limit: limit) : try reverse(query, limit: limit)
+        } catch {
+            return failure(status: 400, message: error.message)
+        }
     }
 
     /// Finds places by text, of which the last word may be incomplete.
-    private func search(_ query: QueryItems, limit: Int?) -> HTTPResponse {
+    private func search(_ query: QueryItems, limit: Int?) throws(Refusal) -> HTTPResponse {
         guard let text = query["q"], !text.trimmingBlanks().isEmpty else {
             return failure(status: 400, message: "missing search term 'q': /?q=berlin")
         }
-        var places = Gazetteer.search(text, isPrefix: true)
-        if let tag = query["osm_tag"] {
-            places.removeAll { !Self.matches($0, tag: tag) }
-        }
+        var places = try Self.filtered(Gazetteer.search(text, isPrefix: true), query)
         if let box = query["bbox"] {
             let numbers = box.split(ascii: ",").compactMap { Degrees.parse(String($0), limit: 180) }
             guard numbers.count == 4, numbers[0] <= numbers[2], numbers[1] <= numbers[3] else {
@@ -65,7 +66,7 @@ package struct PhotonVendor: Vendor {
     }
 
     /// Finds the places nearest to a coordinate.
-    private func reverse(_ query: QueryItems, limit: Int?) -> HTTPResponse {
+    private func reverse(_ query: QueryItems, limit: Int?) throws(Refusal) -> HTTPResponse {
         guard query["lat"] != nil, query["lon"] != nil else {
             return failure(status: 400, message: "missing search term 'lat' and/or 'lon': /?lat=51.5&lon=8.0")
         }
@@ -80,29 +81,57 @@ package struct PhotonVendor: Vendor {
             let message = "invalid search term 'radius', expected a strictly positive number."
             return failure(status: 400, message: message)
         }
-        let places = Gazetteer.reverse(latitude: latitude, longitude: longitude, radius: kilometres * 1000)
+        let found = Gazetteer.reverse(latitude: latitude, longitude: longitude, radius: kilometres * 1000)
+        let places = try Self.filtered(found, query)
         return answer(places.prefix(max(1, min(limit ?? 1, 50))))
     }
 
-    /// Whether a place matches a tag filter: `key`, `key:value` or `:value`, optionally negated by `!`.
-    private static func matches(_ place: GazetteerPlace, tag: String) -> Bool {
-        let isNegated = tag.starts(ascii: "!")
-        let filter = Substring(tag.utf8.drop { $0 == UInt8(ascii: "!") })
-        let parts = filter.split(ascii: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let isKey = parts[0].isEmpty || parts[0] == place.tag.key
-        let isValue = parts.count < 2 || parts[1] == place.tag.value
-        return (isKey && isValue) != isNegated
+    /// The places that the parameters `osm_tag` and `layer` allow.
+    private static func filtered(_ places: [GazetteerPlace], _ query: QueryItems) throws(Refusal) -> [GazetteerPlace] {
+        func values(_ name: String) -> [String] { query.items.filter { $0.name == name }.map(\.value) }
+        var filters: [PhotonTagFilter] = []
+        for text in values("osm_tag") {
+            guard let filter = PhotonTagFilter(text) else {
+                throw Refusal(message: "Invalid format for osm_tag parameter.")
+            }
+            filters.append(filter)
+        }
+        let layers = values("layer")
+        if let other = layers.first(where: { !Self.layers.contains($0) }) {
+            let known = Self.layers.joined(separator: ", ")
+            throw Refusal(message: "Invalid layer '\(other)'. Allowed layers are: \(known)")
+        }
+        let (exclusions, inclusions) = (filters.filter(\.isExclusion), filters.filter { !$0.isExclusion })
+        return places.filter { place in
+            let tag = Self.tag(of: place)
+            return (inclusions.isEmpty || inclusions.contains { $0.matches(tag) })
+                && !exclusions.contains { $0.matches(tag) }
+                && (layers.isEmpty || layers.contains(Self.layer(of: place)))
+        }
+    }
+
+    private static let layers = [
+        "house", "street", "locality", "district", "city", "county", "state", "country", "other",
+    ]
+
+    /// The layer that a place is in, which is the `type` of its answer.
+    private static func layer(of place: GazetteerPlace) -> String { place.isArea ? "city" : "house" }
+
+    /// The key and the value of a place in its answer. Photon has a city as a place, and not as the boundary around it.
+    private static func tag(of place: GazetteerPlace) -> (key: String, value: String) {
+        place.isArea ? ("place", "city") : place.tag
     }
 
     /// The answer with a collection of features.
     private func answer(_ places: some Sequence<GazetteerPlace>) -> HTTPResponse {
         let features = places.map { place -> JSONValue in
+            let tag = Self.tag(of: place)
             var properties: JSONObject = [
                 "osm_type": .string(String(place.osm.type.prefix(1)).uppercased()),
                 "osm_id": .integer(place.osm.id),
-                "osm_key": .string(place.isArea ? "place" : place.tag.key),
-                "osm_value": .string(place.isArea ? "city" : place.tag.value),
-                "type": .string(place.isArea ? "city" : "house"),
+                "osm_key": .string(tag.key),
+                "osm_value": .string(tag.value),
+                "type": .string(Self.layer(of: place)),
             ]
             let keys = [
                 ("postcode", "postcode"), ("housenumber", "house_number"), ("street", "road"), ("district", "suburb"),

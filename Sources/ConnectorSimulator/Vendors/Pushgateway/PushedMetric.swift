@@ -45,6 +45,10 @@ struct PushedMetric: Sendable {
             metrics = try PushedText.metrics(in: request.text, group: group)
         }
         for (name, metric) in metrics {
+            let labels = metric.samples.flatMap { Array($0.labels.keys) }
+            if let label = labels.first(where: { $0.starts(ascii: "__") }) {
+                throw inconsistent("collected metric \"\(name)\" has a label with an invalid name: \(label)")
+            }
             guard Set(metric.samples.map { $0.labels.mapValues(ExactText.init) }).count == metric.samples.count else {
                 throw inconsistent(
                     "collected metric \"\(name)\" was collected before with the same name and label values"

@@ -28,23 +28,11 @@ extension S3Method {
         return response
     }
 
-    /// The status of the refusal of an object by conditions (RFC 9110, section 13.2.2); nil if it meets them.
+    /// The status of the refusal of an object by conditions; nil if it meets them.
     ///
     /// - Parameter prefix: The beginning of the fields' names.
     private func refusal(of object: S3Bucket.Object, prefix: String = "") -> Int? {
-        func isLater(than field: String) -> Bool? {
-            request.fields[prefix + field].flatMap { Timestamp(httpDate: $0) }
-                .map { $0.nanoseconds / 1_000_000_000 < object.modified.nanoseconds / 1_000_000_000 }
-        }
-        if let field = request.fields["\(prefix)if-match"] {
-            if !Self.names(object.tag, field) { return 412 }
-        } else if isLater(than: "if-unmodified-since") == true {
-            return 412
-        }
-        if let field = request.fields["\(prefix)if-none-match"] {
-            return Self.names(object.tag, field) ? 304 : nil
-        }
-        return isLater(than: "if-modified-since") == false ? 304 : nil
+        request.refusal(tag: object.tag, modified: object.modified, prefix: prefix, takesBareTags: true)
     }
 
     /// Whether a field such as `If-Match` names a tag, with or without its quotes.

@@ -129,10 +129,21 @@ struct S3Method {
         "x-amz-copy-source-if-unmodified-since", "x-amz-mp-object-size",
     ]
 
-    /// Throws if the request asks for something in a field that is not implemented, such as encryption.
+    /// The most bytes of an object's own metadata, names without their prefix and values together.
+    private static let metadataLimit = 2048
+
+    /// Throws if the request has too much metadata, or asks for something in a field that is not implemented, such as encryption.
     private func checkFields() throws(S3Failure) {
+        var metadata = 0
         for field in request.fields {
             let name = field.name.lowercased()
+            if name.starts(ascii: "x-amz-meta-") {
+                metadata += name.utf8.count - "x-amz-meta-".utf8.count + field.value.utf8.count
+            }
+            guard metadata <= Self.metadataLimit else {
+                let message = "Your metadata headers exceed the maximum allowed metadata size"
+                throw S3Failure(400, "MetadataTooLarge", message)
+            }
             guard name.starts(ascii: "x-amz-"), !Self.knownFields.contains(name) else { continue }
             switch name {
             case "x-amz-storage-class" where field.value == "STANDARD": break

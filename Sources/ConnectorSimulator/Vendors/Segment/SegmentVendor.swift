@@ -81,7 +81,9 @@ package struct SegmentVendor: Vendor {
                 "message": .string(message ?? HTTPReason.text(of: status)),
             ]
         )
-        if status == 429 { response.headers["X-RateLimit-Reset"] = "1" }
+        if status == 429 {
+            for name in ["Retry-After", "X-RateLimit-Reset"] { response.headers[name] = "1" }
+        }
         return response
     }
 

@@ -94,6 +94,9 @@ package final class VictoriaMetricsVendor: Vendor {
         for item in request.query.items {
             switch item.name {
             case "match[]", "match":
+                guard !item.value.isEmpty else {
+                    return failure(status: 400, message: "cannot parse matches[]=: unexpected token \"\"")
+                }
                 guard item.value.utf8.allSatisfy({ !"{}\"=,".utf8.contains($0) }) else {
                     return failure(status: 400, message: "the simulator takes no selector but the name of a metric")
                 }

@@ -37,13 +37,16 @@ struct WebDAVMethod {
         case "PUT": return try put()
         case "DELETE":
             guard !path.isEmpty else { throw WebDAVFailure(403, "the root stays") }
-            try checkConditions(try resource())
+            let resource = try resource()
+            try checkDepth(try depth(among: ["0", "infinity"]), of: resource)
+            try checkConditions(resource)
             store.remove(path)
             return HTTPResponse(status: 204)
         case "MKCOL":
             guard request.body.isEmpty else { throw WebDAVFailure(415) }
             guard store[path] == nil else { throw WebDAVFailure(405, "the resource exists") }
             guard store.hasParent(path) else { throw WebDAVFailure(409, "the parent is not a collection") }
+            try checkConditions(nil)
             store.makeCollection(path, at: request.receivedAt)
             return HTTPResponse(status: 201)
         case "COPY", "MOVE": return try transfer()
@@ -53,21 +56,60 @@ struct WebDAVMethod {
         }
     }
 
-    private static let methods = "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH"
+    /// The methods, as in `Allow`.
+    static let methods = "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH"
 
     private func resource() throws(WebDAVFailure) -> WebDAVStore.Resource {
         guard let resource = store[path] else { throw WebDAVFailure(404) }
         return resource
     }
 
-    /// Throws if `If-Match` or `If-None-Match` is not met (RFC 9110, section 13.1).
+    /// Throws unless the conditions of a change are met: those of RFC 9110, and `If` (RFC 4918, section 10.4).
     private func checkConditions(_ resource: WebDAVStore.Resource?) throws(WebDAVFailure) {
-        func names(_ field: String) -> Bool {
-            field == "*"
-                ? resource != nil : field.split(ascii: ",").contains { $0.trimmingBlanks() == resource?.tag }
+        if let status = refusal(of: resource) { throw WebDAVFailure(status) }
+        guard let field = request.fields["If"] else { return }
+        let holds = WebDAVConditions.hold(field) { url in
+            guard let url else { return resource?.tag }
+            return place(of: url).flatMap { store[$0]?.tag }
         }
-        if let field = request.fields["If-Match"], !names(field) { throw WebDAVFailure(412) }
-        if let field = request.fields["If-None-Match"], names(field) { throw WebDAVFailure(412) }
+        guard let holds else { throw WebDAVFailure(400, "the field If is malformed") }
+        if !holds { throw WebDAVFailure(412) }
+    }
+
+    private func refusal(of resource: WebDAVStore.Resource?) -> Int? {
+        let tag = resource?.isCollection == false ? resource?.tag : nil
+        return request.refusal(tag: tag, modified: resource?.modified)
+    }
+
+    /// The path that a URL of this server or its path names; nil for any other text.
+    private func place(of url: String) -> [ExactText]? {
+        var path = url
+        if !url.starts(ascii: "/") {
+            guard let parts = URLParts(url) else { return nil }
+            if let host = request.fields["Host"], let own = URLParts("http://\(host)"),
+                (own.host, own.effectivePort) != (parts.host, parts.effectivePort)
+            {
+                return nil
+            }
+            path = parts.rest
+        }
+        guard path.hasPrefix(request.prefix + "/") else { return nil }
+        return path.dropFirst(request.prefix.count).split(ascii: "/").map { ExactText(PercentCoding.decode($0)) }
+    }
+
+    /// The field `Depth`, `infinity` if there is none (RFC 4918, section 10.2); throws unless it is known.
+    private func depth(among known: [String]) throws(WebDAVFailure) -> String {
+        let depth = request.fields["Depth"]?.lowercased() ?? "infinity"
+        guard known.contains(depth) else {
+            throw WebDAVFailure(400, "the depth must be \(known.joined(separator: " or "))")
+        }
+        return depth
+    }
+
+    /// Throws if the request would move or remove only a part of a collection (RFC 4918, sections 9.6.1 and 9.9.2).
+    private func checkDepth(_ depth: String, of resource: WebDAVStore.Resource) throws(WebDAVFailure) {
+        guard resource.isCollection, depth != "infinity" else { return }
+        throw WebDAVFailure(400, "the depth must be infinity for a collection")
     }
 
     // MARK: Content
@@ -77,15 +119,23 @@ struct WebDAVMethod {
         guard let content = resource.content else {
             return HTTPResponse(text: "<html><body>a collection</body></html>", type: "text/html")
         }
-        try checkConditions(resource)
-        return HTTPResponse(
+        switch refusal(of: resource) {
+        case 304: return HTTPResponse(status: 304, headers: ["ETag": resource.tag])
+        case let status?: throw WebDAVFailure(status)
+        case nil: break
+        }
+        let modified = resource.modified.httpDate
+        let response = HTTPResponse(
             status: 200,
             headers: [
-                "ETag": resource.tag, "Last-Modified": resource.modified.httpDate, "Accept-Ranges": "bytes",
+                "ETag": resource.tag, "Last-Modified": modified, "Accept-Ranges": "bytes",
                 "Content-Type": resource.contentType ?? "application/octet-stream",
             ],
             body: content
-        ).part(request.fields["Range"])
+        )
+        // A part of other content than the client has is of no use to it (RFC 9110, section 13.1.5).
+        if let known = request.fields["If-Range"], known != resource.tag, known != modified { return response }
+        return response.part(request.fields["Range"])
     }
 
     private mutating func put() throws(WebDAVFailure) -> HTTPResponse {
@@ -98,38 +148,36 @@ struct WebDAVMethod {
     }
 
     private mutating func transfer() throws(WebDAVFailure) -> HTTPResponse {
-        try checkConditions(try resource())
-        guard let destination = request.fields["Destination"].flatMap({ URLParts($0) }),
-            destination.rest.hasPrefix(request.prefix + "/")
-        else { throw WebDAVFailure(502, "the destination is not a URL of this server") }
-        let target = destination.rest.dropFirst(request.prefix.count).split(ascii: "/")
-            .map { ExactText(PercentCoding.decode($0)) }
+        let resource = try resource()
+        let depth = try depth(among: ["0", "infinity"])
+        if request.method == "MOVE" { try checkDepth(depth, of: resource) }
+        try checkConditions(resource)
+        guard let destination = request.fields["Destination"], !destination.starts(ascii: "/") else {
+            throw WebDAVFailure(400, "the destination is not a URL")
+        }
+        guard let target = place(of: destination) else {
+            throw WebDAVFailure(502, "the destination is not a URL of this server")
+        }
         guard target != path, !path.starts(with: target), !target.starts(with: path) else { throw WebDAVFailure(403) }
         guard store.hasParent(target) else { throw WebDAVFailure(409, "the parent is not a collection") }
         let found = store[target]
         if request.fields["Overwrite"] == "F", found != nil { throw WebDAVFailure(412, "the destination exists") }
-        try checkDestination(found)
         if request.method == "COPY" {
-            store.copy(path, to: target, withMembers: request.fields["Depth"] != "0")
+            store.copy(path, to: target, withMembers: depth != "0")
         } else {
             store.move(path, to: target)
         }
         return HTTPResponse(status: found == nil ? 201 : 204)
     }
 
-    /// Throws if the `If` field, `<URL> (["tag"])`, does not name the destination's tag (RFC 4918, section 10.4).
-    private func checkDestination(_ found: WebDAVStore.Resource?) throws(WebDAVFailure) {
-        guard let field = request.fields["If"] else { return }
-        let tags = field.split(ascii: "[").dropFirst().map { $0.prefix { $0 != "]" } }
-        guard let found, tags.contains(where: { $0 == found.tag }) else { throw WebDAVFailure(412) }
-    }
-
     // MARK: Properties
 
     private func findProperties() throws(WebDAVFailure) -> HTTPResponse {
         let resource = try resource()
-        let depth = request.fields["Depth"] ?? "infinity"
-        guard depth == "0" || depth == "1" else { throw WebDAVFailure(403, "the depth must be 0 or 1") }
+        let depth = try depth(among: ["0", "1", "infinity"])
+        guard depth != "infinity" || !resource.isCollection else {
+            throw WebDAVFailure(403, "the depth must be 0 or 1")
+        }
         let wanted = try request.body.isEmpty ? nil : document("propfind")
         let (names, withValues) = (wanted?["prop"]?.children, wanted?["propname"] == nil)
         let members = depth == "1" && resource.isCollection ? store.members(of: path) : []
@@ -141,18 +189,23 @@ struct WebDAVMethod {
 
     private mutating func setProperties() throws(WebDAVFailure) -> HTTPResponse {
         let resource = try resource()
+        try checkConditions(resource)
         let document = try document("propertyupdate")
         let changes = document.children.filter { ["set", "remove"].contains($0.name) }.flatMap { change in
             (change["prop"]?.children ?? []).map {
                 WebDAVStore.Change(property: $0, isRemoval: change.name == "remove")
             }
         }
-        guard changes.allSatisfy({ $0.property.namespace != "DAV:" }) else { throw WebDAVFailure(409) }
-        for change in changes { store.make(change, at: path) }
         let names = changes.map(\.property).reduce(into: [XMLElement]()) { names, property in
             if !names.contains(where: property.hasName(of:)) { names.append(property) }
         }
-        return Self.multistatus(WebDAVProperties(resource, at: path, request).response(names, withValues: false))
+        let properties = WebDAVProperties(resource, at: path, request)
+        // All changes are made, or none (RFC 4918, section 9.2).
+        guard !names.contains(where: WebDAVProperties.isProtected) else {
+            return Self.multistatus(properties.refusal(of: names))
+        }
+        for change in changes { store.make(change, at: path) }
+        return Self.multistatus(properties.response(names, withValues: false))
     }
 
     private func document(_ name: String) throws(WebDAVFailure) -> XMLElement {

@@ -56,6 +56,28 @@ struct WebDAVProperties {
         return response + "</d:response>"
     }
 
+    /// Whether a property has a value that no client may set.
+    static func isProtected(_ property: XMLElement) -> Bool {
+        property.namespace == "DAV:" && protected.contains(property.name)
+    }
+
+    private static let protected: Set = [
+        "creationdate", "getcontentlength", "getcontenttype", "getetag", "getlastmodified", "lockdiscovery",
+        "resourcetype", "supportedlock",
+    ]
+
+    /// The `response` element for changes that are not made, because some of them are of protected properties.
+    func refusal(of names: [XMLElement]) -> String {
+        func text(_ names: [XMLElement]) -> String {
+            names.map { Self.text(XMLElement(namespace: $0.namespace, name: $0.name)) }.joined()
+        }
+        let others = text(names.filter { !Self.isProtected($0) })
+        var response = "<d:response><d:href>\(XMLElement.escaped(href))</d:href>"
+        response += Self.part(text(names.filter(Self.isProtected)), "403 Forbidden")
+        if !others.isEmpty { response += Self.part(others, "424 Failed Dependency") }
+        return response + "</d:response>"
+    }
+
     private static func part(_ properties: String, _ status: String) -> String {
         "<d:propstat><d:prop>\(properties)</d:prop><d:status>HTTP/1.1 \(status)</d:status></d:propstat>"
     }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// A WebDAV server of class 1: files and collections with properties, conditions, ranges, and basic authentication.
 ///
 /// The collections in the endpoints of the accepted credentials exist from the start, and so does `/files`. If no credentials
-/// have a user name, anyone may do anything. Source: RFC 4918, RFC 9110, and the answers of WsgiDAV 4.4.
+/// have a user name, anyone may do anything. Source: RFC 4918, RFC 9110, and the answers of WsgiDAV 4.4 and Apache 2.4.
 package final class WebDAVVendor: Vendor {
     package static let name = "webdav"
     package static let demoCredentials = ["username": "demo", "password": "demo-password"]
@@ -49,7 +49,9 @@ package final class WebDAVVendor: Vendor {
             do throws(WebDAVFailure) {
                 return try method.respond()
             } catch {
-                return failure(status: error.status, message: error.message)
+                var response = failure(status: error.status, message: error.message)
+                if error.status == 405 { response.headers["Allow"] = WebDAVMethod.methods }
+                return response
             }
         }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
+import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
@@ -28,8 +29,18 @@ final class HTTPSServer: Sendable {
     ///
     /// - Parameters:
     ///   - protocols: What it offers to speak, in its order.
+    ///   - newest: The newest version of TLS that it speaks; nil for all.
+    ///   - statuses: The statuses of the answers to each request of version 2, as they are sent; nil to answer as usual.
+    ///   - frames: The frames that answer each request of version 2, by the number of the connection, from 1; nil for one that says
+    ///     nothing at all.
     ///   - isProxied: Whether each connection begins with a request for a tunnel, as a proxy gets it; it leads here.
-    init(protocols: [String] = ["h2", "http/1.1"], isProxied: Bool = false) async throws {
+    init(
+        protocols: [String] = ["h2", "http/1.1"],
+        newest: TLSVersion? = nil,
+        statuses: [String]? = nil,
+        frames: (@Sendable (_ connection: Int) -> [UInt8]?)? = nil,
+        isProxied: Bool = false
+    ) async throws {
         var security = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile("\(Fixtures.certificates)/localhost.pem")
                 .map { .certificate($0) },
@@ -38,16 +49,20 @@ final class HTTPSServer: Sendable {
             )
         )
         security.applicationProtocols = protocols
+        security.maximumTLSVersion = newest
         let context = try NIOSSLContext(configuration: security)
         let accepted = Accepted()
         self.accepted = accepted
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
-                accepted.count.add(1, ordering: .relaxed)
+                let number = accepted.count.add(1, ordering: .relaxed).newValue
+                if let frames { return Self.secure(channel, context, frames: frames(number)) }
                 return isProxied
                     ? channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(TunnelHandler { Self.secure(channel, context) })
-                    } : Self.secure(channel, context)
+                        try channel.pipeline.syncOperations.addHandler(
+                            TunnelHandler { Self.secure(channel, context, statuses) }
+                        )
+                    } : Self.secure(channel, context, statuses)
             }
             .bind(host: "127.0.0.1", port: 0)
             .get()
@@ -60,13 +75,33 @@ final class HTTPSServer: Sendable {
     /// Listens no longer.
     func stop() async { try? await channel.close() }
 
-    private static func secure(_ channel: any Channel, _ context: NIOSSLContext) -> EventLoopFuture<Void> {
+    private static func secure(
+        _ channel: any Channel,
+        _ context: NIOSSLContext,
+        frames: [UInt8]?
+    ) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+            try channel.pipeline.syncOperations.addHandler(FrameHandler(frames))
+        }
+    }
+
+    private static func secure(
+        _ channel: any Channel,
+        _ context: NIOSSLContext,
+        _ statuses: [String]?
+    ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
         }.flatMap {
             channel.configureCommonHTTPServerPipeline { stream in
                 stream.eventLoop.makeCompletedFuture {
-                    try stream.pipeline.syncOperations.addHandler(VersionHandler())
+                    let pipeline = stream.pipeline.syncOperations
+                    if let statuses {
+                        try pipeline.addHandler(StatusHandler(statuses), position: .first)
+                    } else {
+                        try pipeline.addHandler(VersionHandler())
+                    }
                 }
             }
         }
@@ -97,6 +132,65 @@ private final class VersionHandler: ChannelInboundHandler {
             context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }
+    }
+}
+
+/// Answers a request of version 2 with statuses of which the rest of the server knows nothing.
+private final class StatusHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    private let statuses: [String]
+
+    init(_ statuses: [String]) {
+        self.statuses = statuses
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .headers = unwrapInboundIn(data) else { return }
+        for (index, status) in statuses.enumerated() {
+            let headers = HPACKHeaders([(":status", status)])
+            let isLast = index == statuses.count - 1
+            context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: headers, endStream: isLast))), promise: nil)
+        }
+    }
+}
+
+/// Speaks version 2 of HTTP by hand: it never acknowledges settings, and answers each request with the same frames.
+private final class FrameHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let answer: [UInt8]?
+    private var input: [UInt8] = []
+    private var hasBegun = false
+
+    /// - Parameter answer: nil to say nothing at all.
+    init(_ answer: [UInt8]?) {
+        self.answer = answer
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let answer else { return }
+        input += Array(unwrapInboundIn(data).readableBytesView)
+        if !hasBegun {
+            // "PRI * HTTP/2.0" and two empty lines.
+            guard input.count >= 24 else { return }
+            input.removeFirst(24)
+            hasBegun = true
+            write([0, 0, 0, 4, 0, 0, 0, 0, 0], context)
+        }
+        while input.count >= 9 {
+            let length = Int(input[0]) << 16 | Int(input[1]) << 8 | Int(input[2])
+            guard input.count >= 9 + length else { return }
+            let isRequest = input[3] == 1
+            input.removeFirst(9 + length)
+            if isRequest { write(answer, context) }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
     }
 }
 

@@ -96,6 +96,7 @@ extension PluginSide {
     /// Sends a request and waits for its end.
     ///
     /// - Parameters:
+    ///   - during: The plugin's own call that the request serves; 0 for none.
     ///   - onName: Runs once `request` returned, whatever it returned, with the request's id.
     ///   - onStart: Runs once `request` returned CONNECTOR_OK, with the request's id.
     ///   - onDone: Runs within `done`.
@@ -106,6 +107,7 @@ extension PluginSide {
         body: [UInt8] = [],
         flags: UInt32 = 0,
         deadline: UInt64 = .max,
+        during: UInt64 = 0,
         onName: (UInt64) -> Void = { _ in },
         onStart: (UInt64) -> Void = { _ in },
         onDone: @escaping @Sendable () -> Void = {}
@@ -117,7 +119,7 @@ extension PluginSide {
             var error = connector_error()
             error.struct_size = UInt32(MemoryLayout<connector_error>.size)
             var id: UInt64 = 0
-            let status = unsafe lend(method, url, fields, body, flags, deadline) { request in
+            let status = unsafe lend(method, url, fields, body, flags, deadline, during) { request in
                 guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
                 return unsafe http.pointee.request(
                     http.pointee.context,
@@ -144,7 +146,7 @@ extension PluginSide {
     /// - Parameters:
     ///   - length: The length of a body that comes in parts, `.max` if it is not known; nil without one.
     ///   - silence: In nanoseconds; 0 for any.
-    ///   - isOld: Whether the plugin is older than the receiver's last field.
+    ///   - isOld: Whether the plugin is older than the last fields of the request and the receiver; 7 stands where `during` would be.
     func stream(
         _ method: String = "GET",
         _ url: String,
@@ -161,6 +163,10 @@ extension PluginSide {
         let status = unsafe lend(method, url, [], [], 0, deadline) { request in
             guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
             var request = unsafe request.pointee
+            if isOld {
+                unsafe request.struct_size -= UInt32(MemoryLayout<UInt64>.size)
+                unsafe request.during = 7
+            }
             if let length {
                 unsafe request.flags = CONNECTOR_HTTP_BODY_IN_PARTS
                 unsafe request.body_length = length
@@ -180,6 +186,7 @@ extension PluginSide {
         _ body: [UInt8],
         _ flags: UInt32,
         _ deadline: UInt64,
+        _ during: UInt64 = 0,
         _ call: (UnsafePointer<connector_http_request>) -> Int32
     ) -> Int32 {
         let texts = [method, url] + fields.flatMap { [$0.0, $0.1] }
@@ -224,7 +231,8 @@ extension PluginSide {
                     header_count: UInt64(headers.count),
                     body: body.baseAddress,
                     body_length: UInt64(body.count),
-                    deadline_ns: deadline
+                    deadline_ns: deadline,
+                    during: during
                 )
                 return unsafe call(&request)
             }

@@ -31,7 +31,8 @@ final class PluginSide: Sendable {
         propagatesTrace: Bool = false,
         cacheBytes: Int = 0,
         recording: RecordingTarget? = nil,
-        vendor: SimulatedVendor? = nil
+        vendor: SimulatedVendor? = nil,
+        gates: UsedGates? = nil
     ) {
         let handler = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in handler }
@@ -46,6 +47,7 @@ final class PluginSide: Sendable {
                 egress: egress,
                 secret: { secrets[$0] },
                 redactor: Redactor(secrets.values.map { Secret($0) }),
+                gates: gates,
                 propagatesTrace: propagatesTrace,
                 cacheBytes: cacheBytes,
                 recording: recording,

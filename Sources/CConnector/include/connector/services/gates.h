@@ -71,8 +71,8 @@ typedef struct connector_gates {
     /**
      * Calls an operation of a used gate. After CONNECTOR_OK, `done(user, …)` runs once; after a failure, it never runs:
      * CONNECTOR_INVALID (a name that is not in "uses", arguments that are not JSON), CONNECTOR_RATE_LIMITED (too many calls
-     * in progress), CONNECTOR_NOT_OPEN (the gate is closing). The host copies everything before it returns. `*call_id`
-     * identifies the call to `cancel` and is set before `done` can run. [any]
+     * in progress, or too much in their arguments), CONNECTOR_NOT_OPEN (the gate is closing). The host copies everything
+     * before it returns. `*call_id` identifies the call to `cancel` and is set before `done` can run. [any]
      */
     int32_t (*CONNECTOR_NONNULL call)(void *CONNECTOR_NONNULL context,
                                       const connector_gates_call *CONNECTOR_NONNULL call_borrowed,

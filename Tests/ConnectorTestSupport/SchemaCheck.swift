@@ -1,11 +1,25 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectorBase
+package import ConnectorBase
 
 /// Says where a value breaks a JSON Schema, with the keywords that this project's schemas use.
-struct SchemaCheck {
-    let schema: JSONValue
+package struct SchemaCheck {
+    private let schema: JSONValue
+
+    /// - Parameter isClosed: Whether a member that the schema does not name breaks it, even where the schema allows others.
+    package init(schema: JSONValue, isClosed: Bool = false) {
+        self.schema = isClosed ? Self.closed(schema) : schema
+    }
+
+    /// The schema without permission for members that it does not name.
+    private static func closed(_ schema: JSONValue) -> JSONValue {
+        if let elements = schema.array { return .array(elements.map(closed)) }
+        guard let rules = schema.object else { return schema }
+        var all = JSONObject(rules.members.map { ($0.name, closed($0.value)) })
+        if rules["properties"] != nil, rules["additionalProperties"] == nil { all["additionalProperties"] = false }
+        return .object(all)
+    }
 
     /// The keywords that are understood; a schema with another one would accept too much.
     private static let keywords: Set = [
@@ -16,7 +30,7 @@ struct SchemaCheck {
     ]
 
     /// The paths at which the value breaks the schema, with the keyword.
-    func faults(in value: JSONValue) throws -> [String] { try faults(value, schema, "") }
+    package func faults(in value: JSONValue) throws -> [String] { try faults(value, schema, "") }
 
     private func faults(_ value: JSONValue, _ schema: JSONValue, _ path: String) throws -> [String] {
         if case .bool(let isAllowed) = schema { return isAllowed ? [] : ["\(path): not allowed"] }

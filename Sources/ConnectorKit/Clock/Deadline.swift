@@ -28,6 +28,13 @@ package final class Deadline: Sendable {
     /// Whether the call that started the current task has ended and left the task behind.
     static var isOver: Bool { ofCall?.isOver.load(ordering: .relaxed) ?? false }
 
+    /// The time that the call has left; nil if it has no deadline.
+    static var remaining: Duration? {
+        guard let call = ofCall else { return nil }
+        let (end, now) = (call.end.load(ordering: .relaxed), call.clock.monotonic)
+        return end < .max ? Duration.nanoseconds(Int64(clamping: now < end ? end - now : 0)) : nil
+    }
+
     /// Whether half of the time is over that the call had left when it first asked; false if it has no deadline.
     ///
     /// A call that sends several requests starts none in the second half: the last one may then take as long as all before it.

@@ -1,0 +1,199 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHPACK
+internal import NIOHTTP1
+internal import NIOHTTP2
+internal import NIOSSL
+
+/// Ends what a server may not send, before AsyncHTTPClient would trap on it or wait for ever on the connection.
+enum WireCheck {
+    /// A connection of HTTP/1.1 that had served a request closed before the answer to a later one began.
+    struct StaleConnection: Error {
+        /// How it closed.
+        var cause: any Error
+    }
+
+    /// Makes every connection and every stream of a client check what it receives.
+    static func install(in configuration: inout HTTPClient.Configuration) {
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(ResponseCheck(), position: .after(decoder))
+            }
+        }
+        // The future is complete, and its event loop the client's. So the pool knows the connection before its next frame.
+        configuration.http2ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let parser = try pipeline.handler(type: NIOHTTP2Handler.self)
+                try pipeline.addHandler(ConnectionCheck(), position: .after(parser))
+            }
+        }
+        configuration.http2StreamChannelDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(StreamStatusCheck(), position: .first)
+            }
+        }
+    }
+}
+
+/// The check of a connection of HTTP/1.1.
+///
+/// Refuses a status that RFC 9110, section 15, does not know: AsyncHTTPClient takes any below 200 for interim, and traps when such a
+/// response goes on or ends. Says so if the connection closes under a request after the first.
+private final class ResponseCheck: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private var isRefused = false
+    private var isReused = false
+    /// Whether the head of a request is sent, and none of its response has come.
+    private var isWaiting = false
+    private var hasAnswered = false
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .head = unwrapOutboundIn(data) {
+            isReused = hasAnswered
+            isWaiting = true
+        }
+        context.write(data, promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
+        if case .head(let head) = unwrapInboundIn(data) {
+            (isWaiting, hasAnswered) = (false, true)
+            if head.status.code < 100 {
+                isRefused = true
+                return context.fireErrorCaught(HTTPParserError.invalidStatus)
+            }
+        }
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if isReused, isWaiting, error is IOError {
+            context.fireErrorCaught(WireCheck.StaleConnection(cause: error))
+        } else {
+            context.fireErrorCaught(error)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if isReused, isWaiting {
+            context.fireErrorCaught(WireCheck.StaleConnection(cause: HTTPClientError.remoteConnectionClosed))
+        }
+        context.fireChannelInactive()
+    }
+}
+
+/// The check of a connection of HTTP/2.
+///
+/// The parser reports an error of the connection and leaves it open, and AsyncHTTPClient keeps it, though nothing comes over it any
+/// more. Until the server acknowledges the settings, the parser also lets it push responses, whose streams AsyncHTTPClient counts as
+/// requests, and traps. This handler closes the connection, and fails the requests on it with the reason.
+private final class ConnectionCheck: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias InboundOut = HTTP2Frame
+
+    /// The streams of requests.
+    private var streams: Set<HTTP2StreamID> = []
+    private var isBroken = false
+    /// Whether the streams know the reason.
+    private var hasToldStreams = false
+    private var isInactive = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isBroken else { return }
+        if case .pushPromise = unwrapInboundIn(data).payload {
+            return end(by: NIOHTTP2Errors.pushInViolationOfSetting(), context)
+        }
+        context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard !isBroken else { return }
+        switch event {
+        case let event as NIOHTTP2StreamCreatedEvent: streams.insert(event.streamID)
+        case let event as StreamClosedEvent: streams.remove(event.streamID)
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is any NIOHTTP2Error, !Self.isOfOneStream(error) {
+            end(by: error, context)
+        } else {
+            context.fireErrorCaught(error)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        // The streams would take it for the reason why they end.
+        if isBroken, !hasToldStreams { isInactive = true } else { context.fireChannelInactive() }
+    }
+
+    private func end(by breach: any Error, _ context: ChannelHandlerContext) {
+        guard !isBroken else { return }
+        isBroken = true
+        // The handlers before this one are in the middle of a frame.
+        context.eventLoop.assumeIsolated().execute {
+            // Close first, and without TLS, which would wait for the server's farewell: the requests that follow a failure must find
+            // no connection.
+            let secure = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
+            (secure ?? context).close(mode: .all, promise: nil)
+            for stream in self.streams {
+                context.fireErrorCaught(NIOHTTP2Errors.streamError(streamID: stream, baseError: breach))
+            }
+            self.hasToldStreams = true
+            if self.isInactive { context.fireChannelInactive() }
+        }
+    }
+
+    /// Whether an error concerns one stream, which the parser has already reset.
+    private static func isOfOneStream(_ error: any Error) -> Bool {
+        switch error {
+        case is NIOHTTP2Errors.BadStreamStateTransition, is NIOHTTP2Errors.TrailersWithoutEndStream,
+            is NIOHTTP2Errors.ContentLengthViolated, is NIOHTTP2Errors.ContentLengthHeadersMismatch,
+            is NIOHTTP2Errors.ContentLengthHeaderNegative, is NIOHTTP2Errors.ContentLengthHeaderMalformedValue,
+            is NIOHTTP2Errors.MissingPseudoHeader, is NIOHTTP2Errors.DuplicatePseudoHeader,
+            is NIOHTTP2Errors.PseudoHeaderAfterRegularHeader, is NIOHTTP2Errors.UnknownPseudoHeader,
+            is NIOHTTP2Errors.UnsupportedPseudoHeader, is NIOHTTP2Errors.InvalidPseudoHeaders,
+            is NIOHTTP2Errors.InvalidPseudoHeaderValue, is NIOHTTP2Errors.InvalidHTTP2HeaderFieldName,
+            is NIOHTTP2Errors.InvalidHTTP2HeaderFieldValue, is NIOHTTP2Errors.ForbiddenHeaderField,
+            is NIOHTTP2Errors.InvalidStatusValue:
+            true
+        default: false
+        }
+    }
+}
+
+/// The check of a stream of HTTP/2, where even the conversion to a response of HTTP/1.1 traps for a status that is no small number.
+private final class StreamStatusCheck: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias InboundOut = HTTP2Frame.FramePayload
+
+    private var isRefused = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
+        if case .headers(let content) = unwrapInboundIn(data), !content.headers[":status"].allSatisfy(isKnown) {
+            isRefused = true
+            return context.fireErrorCaught(HTTPParserError.invalidStatus)
+        }
+        context.fireChannelRead(data)
+    }
+
+    /// Three digits from 100; HTTP/2 has no 101 (RFC 9113, section 8.6), which would be a head before the head of the response.
+    private func isKnown(_ status: String) -> Bool {
+        guard status.utf8.count == 3, let code = UInt16(status) else { return false }
+        return code >= 100 && code != 101
+    }
+}

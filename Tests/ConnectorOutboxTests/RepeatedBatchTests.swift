@@ -1,0 +1,126 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+
+/// Batches that failed as a whole: what is sent again, and how much at a time.
+@Suite(.timeLimit(.minutes(5))) struct RepeatedBatchTests {
+    @Test(arguments: [ConnectorError.Code.timedOut, .unavailable])
+    func `a batch whose answer may be lost is sent again as it was, before what has arrived meanwhile`(
+        _ code: ConnectorError.Code
+    ) async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(code))
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        _ = try await bench.outbox.append(bench.events(4...8), to: ["a"])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        let batches = [1...3, 1...3, 4...8].map { $0.map { "event-\($0)" } }
+        #expect(bench.vendor.batches == batches)
+        await bench.outbox.close()
+    }
+
+    @Test func `what has arrived joins a batch that can no longer be repeated, since an event in it has grown too old`()
+        async throws
+    {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(3600)
+        let bench = Bench(policy: policy)
+        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(10)))
+        let old = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - 3_595_000_000_000)
+        _ = try await bench.outbox.append([.numbered(1, at: old), .numbered(2)], to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        _ = try await bench.outbox.append((3...5).map { .numbered($0) }, to: ["a"])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        let batches = [1...2, 2...5].map { $0.map { "event-\($0)" } }
+        #expect(bench.vendor.batches == batches)
+        #expect(bench.statistics().dead == 1)
+        await bench.outbox.close()
+    }
+
+    @Test func `a batch that times out twice is halved, and grows only if twice as many may fit the time of a call`()
+        async throws
+    {
+        let bench = Bench(limits: BatchLimits(count: 100))
+        let clock = bench.clock
+        let seconds = Mutex(1.0)
+        bench.vendor.answers { events in
+            let duration = Duration.seconds(Double(events.count) * seconds.withLock(\.self))
+            clock.advance(by: min(duration, .seconds(30)))
+            if duration > .seconds(30) { return .failure(ConnectorError(.timedOut, "too slow", isRetryable: true)) }
+            return .success(events.map { _ in .accepted })
+        }
+        _ = try await bench.outbox.append(bench.events(1...100), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...3 { await bench.nextAttempt() }
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [100, 100, 50, 25, 25, 25, 25])
+        seconds.withLock { $0 = 0.1 }
+        _ = try await bench.outbox.append(bench.events(101...275), to: ["a"])
+        await bench.drained()
+        #expect(bench.vendor.batches.dropFirst(7).map(\.count) == [25, 50, 100])
+        await bench.outbox.close()
+    }
+
+    @Test func `a batch that takes too long at one child of a composite is halved, whatever another one answers`()
+        async throws
+    {
+        let bench = Bench(limits: BatchLimits(count: 100))
+        let clock = bench.clock
+        bench.vendor.answers { events in
+            clock.advance(by: .seconds(min(events.count, 30)))
+            return .success(events.map { _ in events.count > 30 ? .retry("away") : .accepted })
+        }
+        _ = try await bench.outbox.append(bench.events(1...100), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...3 { await bench.nextAttempt() }
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [100, 100, 50, 25, 25, 25, 25])
+        await bench.outbox.close()
+    }
+
+    @Test func `batches grow again after a split, however long each delivery takes`() async throws {
+        let bench = Bench(limits: BatchLimits(count: 4))
+        let clock = bench.clock
+        let refuses = Vendor.refuses("event-1")
+        bench.vendor.answers { events in
+            clock.advance(by: .seconds(20))
+            return refuses(events)
+        }
+        _ = try await bench.outbox.append(bench.events(1...15), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [4, 2, 1, 2, 4, 4, 4])
+        await bench.outbox.close()
+    }
+
+    @Test func `batches grow again after timeouts that were not due to their size`() async throws {
+        let bench = Bench(limits: BatchLimits(count: 2))
+        let clock = bench.clock
+        let attempts = Atomic(0)
+        bench.vendor.answers { events in
+            if attempts.add(1, ordering: .relaxed).newValue <= 2 {
+                return .failure(ConnectorError(.timedOut, "too slow", isRetryable: true))
+            }
+            clock.advance(by: .seconds(20))
+            return .success(events.map { _ in .accepted })
+        }
+        _ = try await bench.outbox.append(bench.events(1...12), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...2 { await bench.nextAttempt() }
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [2, 2] + Array(repeating: 1, count: 8) + [2, 2])
+        await bench.outbox.close()
+    }
+}
