@@ -13,18 +13,8 @@ import Testing
 @testable import ConnectorPlatform
 
 /// A reload changes what has changed, and nothing else.
-@Suite(.timeLimit(.minutes(5))) struct ReloadTests {
-    private let name = TestHost.unique("reload")
-
-    private func leaf(_ path: String = "gate", _ config: JSONObject = [:], settings: String = #""probe": "off""#)
-        -> String
-    {
-        var config = config
-        config["name"] = .string(name)
-        return TestHost.leaf(path, config, settings: settings)
-    }
-
-    private var other: String { TestHost.leaf("other") }
+@Suite(.timeLimit(.minutes(5))) struct ReloadTests: ReloadedLeaves {
+    let name = TestHost.unique("reload")
 
     private typealias Invent =
         @convention(c) (

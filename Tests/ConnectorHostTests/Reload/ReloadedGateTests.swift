@@ -15,18 +15,8 @@ import Testing
 @testable import ConnectorPlatform
 
 /// Gates that are not open when a reload begins, or that open, heal or close while it is in progress.
-@Suite(.timeLimit(.minutes(5))) struct ReloadedGateTests {
-    private let name = TestHost.unique("reload")
-
-    private func leaf(_ path: String = "gate", _ config: JSONObject = [:], settings: String = #""probe": "off""#)
-        -> String
-    {
-        var config = config
-        config["name"] = .string(name)
-        return TestHost.leaf(path, config, settings: settings)
-    }
-
-    private var other: String { TestHost.leaf("other") }
+@Suite(.timeLimit(.minutes(5))) struct ReloadedGateTests: ReloadedLeaves {
+    let name = TestHost.unique("reload")
 
     @Test func `a gate that was closed by hand stays closed, and opens with the new settings`() async throws {
         let test = try await TestHost.opened(leaf(), other)

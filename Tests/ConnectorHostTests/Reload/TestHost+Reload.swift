@@ -33,3 +33,21 @@ extension TestHost {
         while try await lives(name) != expected { await Task.yield() }
     }
 }
+
+/// Tests that reload a host with a leaf whose instance they know by a name, and another leaf.
+protocol ReloadedLeaves {
+    /// The name of the leaf's instance.
+    var name: String { get }
+}
+
+extension ReloadedLeaves {
+    /// The leaf, in a file.
+    func leaf(_ path: String = "gate", _ config: JSONObject = [:], settings: String = #""probe": "off""#) -> String {
+        var config = config
+        config["name"] = .string(name)
+        return TestHost.leaf(path, config, settings: settings)
+    }
+
+    /// The other leaf, in a file.
+    var other: String { TestHost.leaf("other") }
+}
