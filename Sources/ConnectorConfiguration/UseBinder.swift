@@ -212,8 +212,7 @@ struct UseBinder {
     }
 
     private func list(_ names: [String]) -> String {
-        guard !names.isEmpty else { return "none" }
-        return names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", … (\(names.count - 8) more)" : "")
+        names.isEmpty ? "none" : names.listed
     }
 
     private mutating func fault(

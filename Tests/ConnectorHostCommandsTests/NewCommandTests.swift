@@ -19,9 +19,7 @@ import Testing
         #expect(shell("'\(root)/scripts/embed' \(kind) | cmp - '\(root)/\(file)'") == 0, "make embed")
     }
 
-    private static let mounts = shell("test \"$(id -u)\" = 0 && unshare -m true 2> /dev/null") == 0
-
-    @Test(.enabled(if: mounts, "only root may mount"))
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `a project that a full disk cuts short is removed, so that the next attempt makes it`() async throws {
         let workspace = try Workspace()
         let script = """
@@ -33,8 +31,7 @@ import Testing
             rm filler
             "$0" new rates --language c > /dev/null; ls rates/Makefile
             """
-        let words = ["-m", "sh", "-c", script, Program.path]
-        let result = try await Child(start: "/usr/bin/unshare", words, workspace.program).finish()
+        let result = try await workspace.program.startMounting(script).finish()
         #expect(result.lines == ["1", "filler", "rates/Makefile", ""], "\(result)")
         #expect(result.error.contains("free space on the disk"), "\(result.error)")
     }

@@ -44,9 +44,7 @@ import Testing
         try await program.start(["record", "geocoder"] + options + ["--"] + command).finish()
     }
 
-    private static let mounts = geteuid() == 0 && shell("unshare -m true 2> /dev/null") == 0
-
-    @Test(.enabled(if: mounts, "only root may mount"))
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `a recording for which the disk has no room leaves no file in the way of the next one`() async throws {
         let workspace = try workspace("http://127.0.0.1:1")
         let record = """
@@ -61,8 +59,7 @@ import Testing
             rm full/filler
             \(record)
             """
-        let words = ["-m", "sh", "-c", script, Program.path]
-        let result = try await Child(start: "/usr/bin/unshare", words, workspace.program).finish()
+        let result = try await workspace.program.startMounting(script).finish()
         #expect(result.lines == ["1", "filler", "0", ""], "\(result)")
         #expect(result.error.contains("free space on the disk"), "\(result.error)")
     }

@@ -20,11 +20,11 @@ struct SentDocument: Document {
 
     /// Warns on standard error of events that were not stored for every connector.
     func warn() {
-        let style = TextStyle.detected(for: .error)
         for (connector, count) in dropped.sorted(by: { $0.key < $1.key }) {
             let events = count == 1 ? "1 event" : "\(count) events"
-            let text = "\(connector): the outbox was full and dropped \(events) (\"whenFull\": \"dropNewest\")"
-            StandardStream.error.writeLine(style.paint("warning: ", .warning) + style.shown(text))
+            StandardStream.warn(
+                "\(connector): the outbox was full and dropped \(events) (\"whenFull\": \"dropNewest\")"
+            )
         }
     }
 

@@ -76,10 +76,7 @@ struct ValidationDocument: Document {
             places[leaf.plugin] = first..<problems.count
         }
         for (plugin, paths) in others {
-            let more = paths.count > 8 ? ", … (\(paths.count - 8) more)" : ""
-            for index in places[plugin] ?? 0..<0 {
-                problems[index].message += " (also for \(paths.prefix(8).joined(separator: ", "))\(more))"
-            }
+            for index in places[plugin] ?? 0..<0 { problems[index].message += " (also for \(paths.listed))" }
         }
     }
 

@@ -79,3 +79,11 @@ enum StandardStream: Sendable {
     /// Writes a text and ends the line.
     func writeLine(_ text: String) { write(text + "\n") }
 }
+
+extension StandardStream {
+    /// Writes a warning to standard error.
+    @Sendable static func warn(_ text: String) {
+        let style = TextStyle.detected(for: .error)
+        Self.error.writeLine(style.paint("warning: ", .warning) + style.shown(text))
+    }
+}

@@ -20,9 +20,8 @@ internal import Synchronization
 /// Signals are received on a Dispatch thread, so they arrive even if a plugin blocks every other thread.
 final class Interruption: Sendable {
     private struct State {
-        var signal: Int32?
-        /// When it came.
-        var time: DispatchTime?
+        /// The first signal, and when it came.
+        var first: (signal: Int32, time: DispatchTime)?
         var cancel: (@Sendable () -> Void)?
         /// Describes what the command is waiting for.
         var unfinished: (@Sendable () -> [String])?
@@ -66,11 +65,11 @@ final class Interruption: Sendable {
     private func receive(_ number: Int32) {
         let now = DispatchTime.now()
         let (first, cancel) = state.withLock { state in
-            defer { (state.signal, state.time) = (state.signal ?? number, state.time ?? now) }
-            return (state.time, state.cancel)
+            defer { state.first = state.first ?? (signal: number, time: now) }
+            return (state.first, state.cancel)
         }
         if let first {
-            guard now < first + Self.explanationDelay else { Self.end(by: number) }
+            guard now < first.time + Self.explanationDelay else { Self.end(by: number) }
             return
         }
         cancel?()
@@ -106,7 +105,7 @@ final class Interruption: Sendable {
         let task = Task { await step() }
         let isLate = state.withLock { state in
             state.cancel = { task.cancel() }
-            return state.signal != nil
+            return state.first != nil
         }
         if isLate { task.cancel() }
         let value = await task.value
@@ -128,5 +127,5 @@ final class Interruption: Sendable {
     }
 
     /// The exit status for the received signal: 130 for Ctrl-C, 143 for SIGTERM; nil without a signal.
-    var exitStatus: ExitCode? { state.withLock(\.signal).map { ExitCode(128 + $0) } }
+    var exitStatus: ExitCode? { state.withLock { $0.first?.signal }.map { ExitCode(128 + $0) } }
 }

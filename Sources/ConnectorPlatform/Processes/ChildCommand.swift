@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc
@@ -48,11 +48,11 @@ package struct ChildCommand: Sendable, Hashable {
         var starting = 0
     }
 
-    private static let running = Mutex(Running())
+    private static let running = Monitor(Running())
 
-    /// How many milliseconds ``killAll()`` waits for starts in progress, which a file system that hangs may delay for
+    /// How many nanoseconds ``killAll()`` waits for starts in progress, which a file system that hangs may delay for
     /// ever.
-    private static let patience = 1000
+    private static let patience: UInt64 = 1_000_000_000
 
     /// Creates a command; nothing runs yet.
     package init(_ arguments: [String], environment: [String: String], timeout: Duration, limit: Int) {
@@ -92,10 +92,9 @@ package struct ChildCommand: Sendable, Hashable {
             running.children = nil
         }
         // A child that is being started is killed by the thread that starts it, which the process must not forestall.
-        var patience = patience
-        while patience > 0, running.withLock({ $0.starting > 0 }) {
-            _ = poll(nil, 0, 1)
-            patience -= 1
+        let end = SystemTime.monotonic() + patience
+        running.wait { running -> Monitor<Running>.Step<Void> in
+            running.starting > 0 && SystemTime.monotonic() < end ? .wait(until: end) : .proceed(())
         }
     }
 
@@ -106,7 +105,10 @@ package struct ChildCommand: Sendable, Hashable {
             return running.children != nil
         }
         guard begins else { throw .signal(SIGKILL) }
-        defer { Self.running.withLock { $0.starting -= 1 } }
+        defer {
+            Self.running.withLock { $0.starting -= 1 }
+            Self.running.signal()
+        }
         do throws(SystemError) {
             let child = try unsafe ChildProcess.start(arguments, environment: environment, ownsGroup: true) { actions in
                 unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)

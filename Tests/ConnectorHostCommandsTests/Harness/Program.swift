@@ -72,3 +72,13 @@ struct Program: Sendable {
         try Child(start: file, arguments, self)
     }
 }
+
+extension Program {
+    /// Whether tests may mount file systems.
+    static let mayMount = geteuid() == 0 && shell("unshare -m true 2> /dev/null") == 0
+
+    /// Starts a shell with mounts of its own, in which `$0` is the program.
+    func startMounting(_ script: String) throws -> Child {
+        try Child(start: "/usr/bin/unshare", ["-m", "sh", "-c", script, Self.path], self)
+    }
+}

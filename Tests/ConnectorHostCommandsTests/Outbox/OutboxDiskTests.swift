@@ -44,16 +44,13 @@ import Testing
         try await bench.sink.stop()
     }
 
-    private static let mounts = geteuid() == 0 && shell("unshare -m true 2>/dev/null") == 0
-
     /// Runs commands of the shell with a file system of their own as the directory of the outbox.
     private func run(_ bench: OutboxWorkspace, mount: String, _ commands: String) async throws -> Program.Result {
         let script = "mkdir -p state && mount -t tmpfs -o \(mount) none state && \(commands)"
-        let words = ["-m", "sh", "-c", script, Program.path]
-        return try await Child(start: "/usr/bin/unshare", words, bench.program).finish()
+        return try await bench.program.startMounting(script).finish()
     }
 
-    @Test(.enabled(if: mounts, "only root may mount"))
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `a disk that cannot be written is an error with a remedy`() async throws {
         let bench = try await OutboxWorkspace()
         for command in ["send segment track event=e userId=u", "run"] {
@@ -65,7 +62,7 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test(.enabled(if: mounts, "only root may mount"), arguments: ["ro,mode=700", "size=16k,mode=700"])
+    @Test(.enabled(if: Program.mayMount, "only root may mount"), arguments: ["ro,mode=700", "size=16k,mode=700"])
     func `a report is not ready if events cannot be stored`(_ mount: String) async throws {
         let bench = try await OutboxWorkspace()
         let result = try await run(bench, mount: mount, "\"$0\" status; \"$0\" status --json")
@@ -80,7 +77,7 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test(.enabled(if: mounts, "only root may mount"))
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `a full disk is an error, and the outbox can still be read`() async throws {
         let bench = try await OutboxWorkspace()
         let text = (1...5000).map { OutboxWorkspace.line("m\($0)") }.joined()
@@ -97,7 +94,7 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test(.enabled(if: mounts, "only root may mount"))
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `on a full disk the lines before the first that does not fit are stored, and no others`() async throws {
         let bench = try await OutboxWorkspace()
         let text = (1...5000).map { OutboxWorkspace.line("m\($0)") }.joined()
@@ -123,7 +120,7 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test(.enabled(if: mounts, "only root may mount"))
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `a disk that fills up while events are delivered loses none of them, and sends none again`() async throws {
         let bench = try await OutboxWorkspace()
         let sink = bench.sink
@@ -134,8 +131,7 @@ import Testing
             mkdir -p state && mount -t tmpfs -o size=8m,mode=700 none state &&
             "$0" send segment track - < events.jsonl > /dev/null && exec "$0" run --json --grace 1m
             """
-        let words = ["-m", "sh", "-c", script, Program.path]
-        let host = try Child(start: "/usr/bin/unshare", words, bench.program)
+        let host = try bench.program.startMounting(script)
         /// Runs commands of the shell with the same file systems as the host.
         func beside(_ commands: String) async throws -> Program.Result {
             let script = "cd '\(bench.workspace.path)' && \(commands)"

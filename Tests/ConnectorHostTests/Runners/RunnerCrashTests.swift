@@ -131,10 +131,7 @@ struct RunnerCrashTests {
         let test = try TestHost(TestHost.leaf("gate", plugin: "serial", settings: Self.heals))
         let report = await test.host.open()
         #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
-        let gate = try #require(test.host.current.tree["gate"]?.gate)
-        let generation = try #require(gate.storage.withLock { $0.current })
-        let made = generation.state.withLock { $0.channel } as? RemoteChannel
-        let channel = try #require(made)
+        let channel = try test.remoteChannel("gate")
         func waits(_ waiting: Int, of count: Int) -> Bool {
             channel.state.withLock { state in
                 state.pending.count == count && state.pending.values.count(where: \.isInLine) == waiting
@@ -333,5 +330,15 @@ struct JournalLogHandler: LogHandler {
         for key in ["line", "error", "function"] {
             if let value = event.metadata?[key] { journal.note("\(value)") }
         }
+    }
+}
+
+extension TestHost {
+    /// What leads to the runner of a gate's instance.
+    func remoteChannel(_ path: String) throws -> RemoteChannel {
+        let gate = try #require(host.current.tree[path]?.gate)
+        let generation = try #require(gate.storage.withLock { $0.current })
+        let channel = generation.state.withLock { $0.channel } as? RemoteChannel
+        return try #require(channel)
     }
 }

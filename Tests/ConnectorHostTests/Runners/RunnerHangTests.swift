@@ -166,10 +166,7 @@
         /// What a call says that ends at its deadline, once its function has returned.
         @Test func `an operation that is never completed in a runner is told from one that blocks`() async throws {
             let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
-            let gate = try #require(test.host.current.tree["gate"]?.gate)
-            let generation = try #require(gate.storage.withLock { $0.current })
-            let made = generation.state.withLock { $0.channel } as? RemoteChannel
-            let channel = try #require(made)
+            let channel = try test.remoteChannel("gate")
             async let answer = failure { () throws(ConnectorError) in
                 try await test.call("gate", "begin", ["how": "silent"], options: CallOptions(timeout: .seconds(5)))
             }

@@ -196,26 +196,10 @@ internal import Testing
         }
     }
 
-    /// A bucket that answers requests of one method once the test says so.
-    private struct HoldingBucket: HTTPService {
-        let script: ScriptedHTTP
-        let method: HTTPRequest.Method
-        let reached = OneShot<Void>()
-        let released = OneShot<Void>()
-
-        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
-            if request.method == method {
-                reached.send()
-                await released.wait()
-            }
-            return try await script.send(request)
-        }
-    }
-
     @Test func `an upload that is aborted while S3 begins it is aborted at S3, too`() async throws {
         let begun = "<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>"
         let script = http([(200, begun), (204, "")])
-        let holding = HoldingBucket(script: script, method: .post)
+        let holding = HoldingHTTP(script: script, method: .post)
         let s3 = try s3(holding)
         let upload = try await s3.createUpload(FileUploadRequest("a"))
         try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
@@ -231,7 +215,7 @@ internal import Testing
     @Test func `an upload that is aborted while a part is on its way is aborted once more after it`() async throws {
         let begun = "<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>"
         let script = http([(200, begun), (204, ""), (200, ""), (204, "")], entry)
-        let holding = HoldingBucket(script: script, method: .put)
+        let holding = HoldingHTTP(script: script, method: .put)
         let s3 = try s3(holding)
         let upload = try await s3.createUpload(FileUploadRequest("a"))
         try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
@@ -245,7 +229,7 @@ internal import Testing
 
     @Test func `an upload of one part that is aborted while it completes puts nothing in place`() async throws {
         let script = http([error(404, "NoSuchKey")])
-        let holding = HoldingBucket(script: script, method: .head)
+        let holding = HoldingHTTP(script: script, method: .head)
         let s3 = try s3(holding)
         let upload = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
         try await s3.uploadPart([1], of: upload.id, at: 0)

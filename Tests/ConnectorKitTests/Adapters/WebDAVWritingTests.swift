@@ -136,30 +136,6 @@ internal import Testing
         #expect(script.requests.map(\.method) == [.mkcol, .propfind, .delete])
     }
 
-    /// A script that answers requests with a method once the test says so.
-    private struct HoldingHTTP: HTTPService {
-        let script: any HTTPService
-        let method: HTTPRequest.Method
-        let reached = OneShot<Void>()
-        let released = OneShot<Void>()
-
-        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
-            if request.method == method {
-                reached.send()
-                await released.wait()
-            }
-            return try await script.send(request)
-        }
-
-        func stream(
-            _ request: HTTPRequest,
-            body: HTTPUpload?,
-            silence: Duration?
-        ) async throws(PluginError) -> HTTPStream {
-            try await script.stream(request, body: body, silence: silence)
-        }
-    }
-
     @Test func `an upload that is aborted while its request is prepared begins none`() async throws {
         let script = http([(405, "")])
         let holding = HoldingHTTP(script: script, method: .mkcol)

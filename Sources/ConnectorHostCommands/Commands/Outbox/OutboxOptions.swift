@@ -35,7 +35,7 @@ struct OutboxOptions: ParsableArguments {
     /// - Parameter body: Receives the outbox of the running host or, if none runs, the store.
     func run(_ body: (any OutboxAccess) async throws(ConnectorError) -> any Document) async throws {
         if !simulate, let read = Configuration.examine(file: file.file, environment: .process).configuration {
-            for events in await StrandedEvents.find(read, state: nil) { Self.warn("\(events)") }
+            for events in await StrandedEvents.find(read, state: nil) { StandardStream.warn("\(events)") }
         }
         do throws(ConnectorError) {
             var attach = attach
@@ -58,7 +58,7 @@ struct OutboxOptions: ParsableArguments {
                 configuration,
                 state: options.stateDirectory,
                 clock: options.clock,
-                onDamage: Self.warn
+                onDamage: StandardStream.warn
             )
             let store = StoredOutbox(
                 engine: inspection.engine,
@@ -77,11 +77,5 @@ struct OutboxOptions: ParsableArguments {
             answer.report([error], of: .call)
             throw ExitStatus.failed
         }
-    }
-
-    /// Writes a warning to standard error.
-    @Sendable private static func warn(_ text: String) {
-        let style = TextStyle.detected(for: .error)
-        StandardStream.error.writeLine(style.paint("warning: ", .warning) + style.shown(text))
     }
 }
