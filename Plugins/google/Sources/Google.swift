@@ -21,29 +21,24 @@ final class Google: GeocoderPlugin {
     /// Sends a request without an address, which is free. If the API refuses the same request with a wrong key, the
     /// real key is proved.
     func open() async throws -> [Evidence] {
-        try await reach()
         let wrong = requests.emptyQuery(key: String(repeating: "0", count: 39))
-        let refusal = await host.http.sendForEvidence(wrong).flatMap { try? GoogleAnswer.read($0, now: host.clock.now) }
-        keyCheck.note(isRefused: refusal?["status"] == "REQUEST_DENIED")
-        return evidence
+        return try await keyCheck.evidence(reach(), refused: wrong, by: host.http) { response in
+            (try? GoogleAnswer.read(response, now: host.clock.now))?["status"] == "REQUEST_DENIED"
+        }
     }
 
     /// Sends only the real key: repeated refusals would look like an attack.
     func probe() async throws -> [Evidence] {
-        try await reach()
-        return evidence
+        keyCheck.evidence(try await reach())
     }
 
     /// Throws if the API refuses the key. For an accepted key, the API reports that the address is missing.
-    private func reach() async throws(PluginError) {
+    private func reach() async throws(PluginError) -> Evidence {
         let response = try await host.http.send(requests.emptyQuery)
         if try GoogleAnswer.read(response, now: host.clock.now)["status"] != "INVALID_REQUEST" {
             _ = try GoogleAnswer.places(response, now: host.clock.now)
         }
-    }
-
-    private var evidence: [Evidence] {
-        keyCheck.evidence(.reachable("the API answers, and did not refuse the key"))
+        return .reachable("the API answers, and did not refuse the key")
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {

@@ -21,26 +21,19 @@ final class OpenCage: GeocoderPlugin {
     /// Sends a request without a query, which finds nothing and so costs nothing. If the API refuses the same request with a wrong key, the
     /// real key is proved.
     func open() async throws -> [Evidence] {
-        try await reach()
         let wrong = requests.emptyQuery(key: String(repeating: "0", count: 32))
-        let refusal = await host.http.sendForEvidence(wrong)
-        keyCheck.note(isRefused: refusal.map(OpenCageAnswer.refusesKey) ?? false)
-        return evidence
+        return try await keyCheck.evidence(reach(), refused: wrong, by: host.http, isRefusal: OpenCageAnswer.refusesKey)
     }
 
     /// Sends only the real key: repeated refusals would look like an attack.
     func probe() async throws -> [Evidence] {
-        try await reach()
-        return evidence
+        keyCheck.evidence(try await reach())
     }
 
     /// Throws if the API refuses the key. For an accepted key, the API reports that the query is missing.
-    private func reach() async throws(PluginError) {
+    private func reach() async throws(PluginError) -> Evidence {
         _ = try read(OpenCageAnswer.missingQuery, await host.http.send(requests.emptyQuery))
-    }
-
-    private var evidence: [Evidence] {
-        keyCheck.evidence(.reachable("the API answers, and did not refuse the key"))
+        return .reachable("the API answers, and did not refuse the key")
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {

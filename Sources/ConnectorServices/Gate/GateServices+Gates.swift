@@ -53,24 +53,18 @@ extension GateServices {
         if let outer, outer == trace.operation, OperationTable.shared.isPending(outer) {
             call.deadline = min(call.deadline, trace.deadline)
         }
-        let refusal = state.withLock { state -> ServiceFailure? in
-            guard !state.isStopped else { return .notOpen }
+        try state.withLock { state throws(ServiceFailure) in
+            guard !state.isStopped else { throw .notOpen }
             guard state.calls.count < Self.callLimit else {
-                return ServiceFailure(
+                throw ServiceFailure(
                     status: Int32(CONNECTOR_RATE_LIMITED),
                     message: "\(Self.callLimit) calls of used gates are already in progress",
                     isRetryable: true
                 )
             }
-            do throws(ServiceFailure) {
-                try arguments.take(call.size)
-            } catch {
-                return error
-            }
+            try arguments.take(call.size)
             state.calls[id] = UsedGateCallInFlight(callback: callback, trace: trace, outer: outer, size: call.size)
-            return nil
         }
-        if let refusal { throw refusal }
         // The task inherits the trace.
         let task = trace.run { Task { [call] in completeCall(id, await gates.call(call)) } }
         let isUnderWay = state.withLock { state in
