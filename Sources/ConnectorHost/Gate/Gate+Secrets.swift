@@ -17,6 +17,9 @@ extension Gate {
     /// The number of the gate's plan.
     var planNumber: Int { storage.withLock { $0.planNumber } }
 
+    /// Whether no second instance can be open beside the current one.
+    private var isExclusive: Bool { plan.manifest?.isExclusive ?? false }
+
     /// Reads the secrets again and returns a configuration for each alternative, the preferred one first.
     ///
     /// Returns the last known configuration if the secrets cannot be read, or if the gate adopts another plan
@@ -37,17 +40,27 @@ extension Gate {
 
     /// Reads the secrets again after the vendor rejected them, and replaces the instance if others work.
     ///
+    /// An exclusive plugin closes first, and tries every alternative when it opens again.
+    ///
     /// - Parameter isCertain: Whether a proof was rejected. The rejection of a call may concern that call alone, so
-    ///   other alternatives are tried only if a proof is rejected, too.
+    ///   other alternatives are tried, and an exclusive plugin closes, only if a proof is rejected, too.
     func renewAfterRefusal(isCertain: Bool = false) {
         renew { gate in
             let number = gate.planNumber
             let configurations = gate.renewedConfigurations()
             guard let current = gate.storage.withLock({ $0.current }) else { return }
-            if configurations.count > 1, configurations.contains(current.configuration), !isCertain, current.canProbe {
+            let others = configurations.filter { $0 != current.configuration }
+            guard !others.isEmpty else { return }
+            let mayStay = gate.isExclusive || others.count < configurations.count
+            if mayStay, !isCertain, current.canProbe {
                 guard case .failure(let error) = await current.probe(), error.code == .unauthorized else { return }
             }
-            for configuration in configurations where configuration != current.configuration {
+            guard !gate.isExclusive else {
+                guard gate.planNumber == number else { return }
+                gate.logger.warning("gate closes to open with other secrets")
+                return await gate.restart()
+            }
+            for configuration in others {
                 if await gate.replace(by: configuration, of: number) { return }
             }
         }
@@ -56,13 +69,13 @@ extension Gate {
     /// Reads the secrets again after a scheduled proof, and replaces the instance if preferred ones work.
     ///
     /// Commands that read secrets do not run for this. Secrets that the vendor refused are tried again at growing
-    /// intervals.
+    /// intervals. An exclusive plugin keeps secrets that work: trying others would close it.
     func renewAfterProof() {
         guard plan.readsFiles || plan.hasAlternatives else { return }
         renew { gate in
             let number = gate.planNumber
             let configurations = gate.renewedConfigurations(.files)
-            guard let current = gate.storage.withLock({ $0.current })?.configuration else { return }
+            guard !gate.isExclusive, let current = gate.storage.withLock({ $0.current })?.configuration else { return }
             for configuration in configurations.prefix(while: { $0 != current }) {
                 guard gate.storage.withLock({ $0.refused.mayTry(configuration) }) else { continue }
                 if await gate.replace(by: configuration, of: number) {

@@ -29,6 +29,8 @@ import Testing
         let state = Mutex(State())
         /// Whether callers may stop.
         let isDone = Atomic(false)
+        /// Called with each key that the vendor sees.
+        let onKey = Mutex<(@Sendable (String) -> Void)?>(nil)
 
         func accept(_ keys: String...) { state.withLock { $0.accepted = Set(keys) } }
         var seen: [String] { state.withLock(\.seen) }
@@ -41,6 +43,7 @@ import Testing
             LoopbackServer { request in
                 let key = request.fields["x-key"] ?? ""
                 let certificate = request.fields["x-certificate"] ?? ""
+                self.onKey.withLock(\.self)?(key)
                 return self.state.withLock { state in
                     state.seen.append(key)
                     if !certificate.isEmpty, certificate != key { state.mixed.append("\(key) \(certificate)") }
@@ -57,10 +60,14 @@ import Testing
         unsafe getenv("CONNECTOR_TORTURE_ROTATIONS").flatMap { unsafe Int(String(cString: $0)) } ?? 30
     }
 
-    private func host(_ server: LoopbackServer, key: JSONValue) throws -> TestHostClock {
+    private func host(
+        _ server: LoopbackServer,
+        key: JSONValue,
+        plugin: any LinkablePlugin.Type = KeyPlugin.self
+    ) throws -> TestHostClock {
         let config: JSONObject = ["endpoint": .string(server.url()), "key": key]
         let clock = ManualHostClock()
-        let leaf = Connector("gate", plugin: KeyPlugin.self, config: config, probeInterval: Self.interval)
+        let leaf = Connector("gate", plugin: plugin, config: config, probeInterval: Self.interval)
         let host = try ConnectorHost.testing(
             "[]",
             appending: [leaf],
@@ -145,6 +152,43 @@ import Testing
             vendor.accept("second")
             #expect(try await ask(test) == "accepted")
             #expect(try test.secret().isProved)
+            await test.host.close()
+        }
+    }
+
+    @Test func `an exclusive plugin keeps its key until the vendor refuses it, and closes before the next one`()
+        async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let vendor = Vendor()
+            vendor.accept("first")
+            let server = vendor.server()
+            defer { server.stop() }
+            let file = "\(directory)/key"
+            try write("first", to: file)
+            let test = try host(server, key: ["secret": .string("file:\(file)")], plugin: ExclusiveKeyPlugin.self)
+            #expect(await test.host.open().isReady)
+            try write("second", to: file)
+            while try test.secret().isInUse { await test.proof() }
+            #expect(try await ask(test) == "accepted")
+            #expect(!vendor.seen.contains("second"))
+            let states = Mutex<[GateReport.State?]>([])
+            let host = test.host
+            vendor.onKey.withLock {
+                $0 = { key in
+                    guard key == "second" else { return }
+                    let state = host.report["gate"]?.state
+                    states.withLock { $0.append(state) }
+                }
+            }
+            vendor.accept("second")
+            await #expect(throws: ConnectorError.self) { try await ask(test) }
+            while (try? await ask(test)) != "accepted" { await Task.yield() }
+            vendor.onKey.withLock { $0 = nil }
+            #expect(vendor.last == "second")
+            #expect(try test.secret().isInUse)
+            // With an instance open beside it, the gate would have been open.
+            #expect(states.withLock(\.first) == .opening)
             await test.host.close()
         }
     }

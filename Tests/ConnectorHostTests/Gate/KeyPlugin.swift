@@ -32,10 +32,18 @@ struct KeyPlugin: ConnectorKit.Plugin {
     }
 }
 
+/// The same, but no second instance can be open beside the first.
+enum ExclusiveKeyPlugin: LinkablePlugin {
+    static var linkedPlugin: LinkedPlugin { KeyPlugin.linked(isExclusive: true) }
+}
+
 extension KeyPlugin: LinkablePlugin {
-    static var linkedPlugin: LinkedPlugin {
+    static var linkedPlugin: LinkedPlugin { linked(isExclusive: false) }
+
+    fileprivate static func linked(isExclusive: Bool) -> LinkedPlugin {
         let manifest = """
             {"manifest": 1, "id": "key", "version": "1.0.0", "abi": [1, 1], "entry": "key_entry",
+             "exclusive": \(isExclusive),
              "services": {"required": ["http/1"]}, "egress": ["{endpoint}"],
              "configuration": {"endpoint": {"type": "url", "required": true},
                "key": {"type": "string", "required": true, "secret": true},
