@@ -152,15 +152,29 @@ import Testing
         #expect(aside.paths.isEmpty)
     }
 
-    @Test func `a file that was put back and that others may read is this user's alone once it is open`() async throws {
+    @Test(arguments: [0o644, 0o400] as [mode_t])
+    func `a file that was put back is for this user alone to read and write once it is open`(mode: mode_t) async throws
+    {
         try await folder.fill()
-        #expect(unsafe chmod(path, 0o644) == 0)
+        #expect(unsafe chmod(path, mode) == 0)
         let engine = try await engine()
         _ = try await engine.append([.numbered(1)], to: ["a"])
         var status = stat()
         #expect(unsafe lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         #expect(unsafe lstat(path + "-wal", &status) == 0 && status.st_mode & 0o777 == 0o600)
         await engine.close()
+    }
+
+    /// A file that not even root can open for writing.
+    private static let readOnlyFile = "/sys/kernel/notes"
+
+    @Test(.enabled(if: unsafe access(readOnlyFile, R_OK) == 0))
+    func `a file that opens only for reading has no connection that writes, so that the next attempt opens it again`()
+        throws
+    {
+        let failure = try #require(throws: Database.Failure.self) { try Database(Self.readOnlyFile) }
+        #expect(failure.description == "the file cannot be written")
+        _ = try Database(Self.readOnlyFile, .reading)
     }
 
     /// SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHORT_READ, and SQLITE_IOERR itself.

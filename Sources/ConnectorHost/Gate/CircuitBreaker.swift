@@ -38,6 +38,8 @@ final class CircuitBreaker: Sendable {
         var mode: Mode = .closed
         /// The number of the current mode or trial, so that the end of a call admitted before it is ignored.
         var round: UInt64 = 0
+        /// The round before the first trial; later ones are trials of the same instance, until the breaker closes.
+        var roundBeforeTrials: UInt64 = 0
         /// When the latest calls failed, with no success in between.
         var failures: [UInt64] = []
         /// When runners ended, within ``lossWindow``.
@@ -112,14 +114,15 @@ final class CircuitBreaker: Sendable {
         }
     }
 
-    /// Notes the end of an admitted call.
+    /// Notes the end of an admitted call. A trial call that succeeds closes the breaker even after it has kept others out
+    /// for so long that the next one became the trial.
     ///
     /// - Parameter error: Why the call failed; nil for success. Faults of the caller or of the host say nothing about
     ///   the gate.
     func ended(_ ticket: CallTicket, with error: ConnectorError?, at now: UInt64) -> Change? {
         change { state in
+            guard let error else { return state.isCurrent(ticket) ? state.succeeded() : nil }
             guard ticket.round == state.round else { return nil }
-            guard let error else { return state.succeeded() }
             guard error.concernsGate else {
                 return state.mode == .closed ? nil : state.halfOpen()
             }
@@ -133,8 +136,7 @@ final class CircuitBreaker: Sendable {
     func instanceChanged() {
         change { state in
             guard state.mode != .closed else { return }
-            state.round += 1
-            state.mode = .halfOpen(trial: nil)
+            state.awaitTrial(.halfOpen(trial: nil))
         }
     }
 
@@ -154,10 +156,9 @@ final class CircuitBreaker: Sendable {
             guard let count = state.lossCount else { return nil }
             state.losses = []
             state.reason = error
-            state.round += 1
             // The next call to reach an instance is a trial. Until the gate heals or a standby takes over, no call gets
             // that far.
-            state.mode = .halfOpen(trial: nil)
+            state.awaitTrial(.halfOpen(trial: nil))
             return count
         }
     }
@@ -238,6 +239,18 @@ extension CircuitBreaker.State {
         )
     }
 
+    /// Whether the success of a call says something about the current mode.
+    fileprivate func isCurrent(_ ticket: CallTicket) -> Bool {
+        ticket.round == round || mode != .closed && ticket.round > roundBeforeTrials
+    }
+
+    /// Ignores the calls that are in flight: the next one to be admitted is the first trial.
+    fileprivate mutating func awaitTrial(_ mode: CircuitBreaker.Mode) {
+        self.mode = mode
+        round += 1
+        roundBeforeTrials = round
+    }
+
     fileprivate mutating func close() {
         mode = .closed
         round += 1
@@ -272,8 +285,7 @@ extension CircuitBreaker.State {
         failures = Array(failures.suffix(policy.failures))
         let wait = max(policy.probe, error.retryAfter ?? .zero).nanoseconds
         let end = now.saturatingAdding(wait)
-        mode = .open(until: end)
-        round += 1
+        awaitTrial(.open(until: end))
         openings += 1
         reason = error
         return .opened(until: end)

@@ -43,6 +43,11 @@ internal import ConnectorPlatform
             unsafe sqlite3_close_v2(opened)
             throw failure
         }
+        // A file that cannot be opened for writing, SQLite opens for reading, and keeps it so: every later write would fail.
+        if access == .writing, unsafe sqlite3_db_readonly(database, "main") == 1 {
+            unsafe sqlite3_close_v2(database)
+            throw unsafe Failure(code: SQLITE_READONLY, cause: String(cString: sqlite3_errstr(SQLITE_READONLY)))
+        }
         unsafe handle = database
         self.path = path
         self.watch = watch

@@ -166,7 +166,7 @@ extension SQLiteEngine {
         )
     }
 
-    /// Creates the file with the mode 0600, or takes away others' access to one that is there, such as a backup that was put back.
+    /// Creates the file with the mode 0600, or gives this mode to one that is there, such as a backup that was put back, and to its log.
     /// SQLite would use the umask, and gives its other files the mode of this one. A failure shows when the file is opened.
     ///
     /// An existing file is not opened, because closing it would release the locks of this process on it.
@@ -176,12 +176,12 @@ extension SQLiteEngine {
             _ = closeDescriptor(descriptor)
             return
         }
-        var status = stat()
-        // Nobody else can have put a link there since the look at its kind: the directory is this user's alone.
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
-            return
+        for suffix in suffixes {
+            var status = stat()
+            // Nobody else can have put a link there since the look at its kind: the directory is this user's alone.
+            guard unsafe lstat(path + suffix, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            if status.st_mode & 0o777 != 0o600 { _ = unsafe chmod(path + suffix, 0o600) }
         }
-        _ = unsafe chmod(path, status.st_mode & 0o600)
     }
 
     // MARK: Setting aside

@@ -58,8 +58,33 @@ import Testing
         let trial = try breaker.admit(at: 12 * Self.second)
         #expect(throws: ConnectorError.self) { try breaker.admit(at: 13 * Self.second) }
         let second = try breaker.admit(at: 22 * Self.second)
-        #expect(breaker.ended(trial, with: nil, at: 23 * Self.second) == nil)
+        // A failure after so long says nothing new; a success does.
+        #expect(breaker.ended(trial, with: away, at: 23 * Self.second) == nil)
+        #expect(state(at: 23) == .halfOpen)
         #expect(breaker.ended(second, with: nil, at: 23 * Self.second) == .closed)
+    }
+
+    @Test func `a trial that is slower than the wait for the next one closes the breaker`() throws {
+        try open()
+        let slow = try breaker.admit(at: 12 * Self.second)
+        let next = try breaker.admit(at: 22 * Self.second)
+        #expect(breaker.ended(slow, with: nil, at: 23 * Self.second) == .closed)
+        #expect(state(at: 23) == .closed)
+        // It began before the breaker closed.
+        #expect(breaker.ended(next, with: away, at: 24 * Self.second) == nil)
+    }
+
+    @Test func `a trial of the instance before, or from before a trial failed, does not close the breaker`() throws {
+        try open()
+        let first = try breaker.admit(at: 12 * Self.second)
+        let second = try breaker.admit(at: 22 * Self.second)
+        #expect(breaker.ended(second, with: away, at: 23 * Self.second) == .opened(until: 33 * Self.second))
+        #expect(breaker.ended(first, with: nil, at: 24 * Self.second) == nil)
+        let third = try breaker.admit(at: 33 * Self.second)
+        breaker.instanceChanged()
+        #expect(breaker.ended(third, with: nil, at: 34 * Self.second) == nil)
+        #expect(state(at: 34) == .halfOpen)
+        #expect(try call(nil, at: 34) == .closed)
     }
 
     @Test func `failures before a success, and failures long ago, do not count`() throws {
