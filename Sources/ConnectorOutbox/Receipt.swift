@@ -99,11 +99,12 @@ public struct Receipt: Sendable {
             return (last, failure.withLock(\.self))
         }
         guard let (last, failure) = result else {
+            let isCancelled = Task.isCancelled
             throw ConnectorError(
-                Task.isCancelled ? .cancelled : .timedOut,
+                isCancelled ? .cancelled : .timedOut,
                 "the event \(id) is not delivered yet",
                 fix: "it stays in the outbox: connector-host outbox explain \(id)",
-                isRetryable: true
+                isRetryable: !isCancelled
             )
         }
         let failures = connectors.map { connector in

@@ -21,6 +21,8 @@ struct SceneTests {
         #expect(tree.rows[1].cells.map(\.text).contains("authenticated 5 s ago  the key was accepted"))
         #expect(scene.components[0].rows[0].cells[0].text == "not ready: 1 of 2 gates open")
         #expect(scene.commandLine == "connector-host status")
+        // A console refuses to open the gates a second time, so no line starts one.
+        #expect(tree.rows.allSatisfy { $0.commandLine == "connector-host status" })
     }
 
     @Test func `a gate tells why it is not open, and what to do`() {
@@ -30,6 +32,7 @@ struct SceneTests {
         }
         #expect(scene.acts.map(\.verb) == [.retry, .close])
         #expect(scene.acts[0].question == nil && scene.acts[1].question != nil)
+        #expect(scene.commandLine == "connector-host status")
     }
 
     @Test func `the question before a gate is closed mentions events only if the gate has an outbox`() {

@@ -294,6 +294,19 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `waiting for a receipt in a task that is cancelled ends with an error that is not retryable`()
+        async throws
+    {
+        let bench = Bench()
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let receipt = Receipt(id: "event-1", connectors: ["a"], outcomes: [], outbox: bench.outbox)
+        let task = Task { await #expect(throws: ConnectorError.self) { try await receipt.delivered() } }
+        task.cancel()
+        let error = await task.value
+        #expect(error?.code == .cancelled && error?.isRetryable == false)
+        await bench.outbox.close()
+    }
+
     @Test func `waiting for a receipt ends with the error of an outbox that cannot be read`() async throws {
         let engine = try await SteeredEngine.inMemory()
         engine.mayStore.send()

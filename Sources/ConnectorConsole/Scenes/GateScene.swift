@@ -25,8 +25,7 @@ struct GateScene {
         if let operations { components.append(context.component("operations", title: "Operations", operations)) }
         var scene = Scene(context.route, gate.path, components)
         scene.acts = Self.acts(on: gate, shared: context.snapshot.report.sharedGates)
-        let commands = context.snapshot.commands
-        scene.commandLine = commands.command("console", "--route", "\(context.route)", takesSimulation: true)
+        scene.commandLine = context.snapshot.commands.command("status", takesSimulation: true)
         return scene
     }
 

@@ -82,12 +82,7 @@ enum GatesScene {
             link: .gate(gate.path)
         )
         row.acts = GateScene.acts(on: gate, shared: shared)
-        row.commandLine = snapshot.commands.command(
-            "console",
-            "--route",
-            "\(Route.gate(gate.path))",
-            takesSimulation: true
-        )
+        row.commandLine = snapshot.commands.command("status", takesSimulation: true)
         return row
     }
 

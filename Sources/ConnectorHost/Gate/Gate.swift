@@ -187,7 +187,8 @@ final class Gate: CalledGate {
         return ConnectorError(
             .notOpen,
             "the gate \(state == .failed ? "has failed" : "is \(state.rawValue)")",
-            fix: state == .closed && error == nil ? "open the host first" : nil,
+            fix: state == .closed && error == nil
+                ? "open the host first, or make another one if it has been closed" : nil,
             cause: error?.message,
             isRetryable: true
         )

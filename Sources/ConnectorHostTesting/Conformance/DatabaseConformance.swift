@@ -6,7 +6,7 @@ public import ConnectorHost
 /// Checks, in a plugin author's tests, whether an open gate follows the contract of `database/1`.
 ///
 /// ```swift
-/// #expect(await DatabaseConformance.check(host.database("database")).isEmpty)
+/// #expect(await DatabaseConformance.check(try host.database("database")).isEmpty)
 /// ```
 ///
 /// The suite stores records in one collection. It first deletes everything there, and at the end what it stored itself.

@@ -6,7 +6,7 @@ public import ConnectorHost
 /// Checks, in a plugin author's tests, whether an open gate follows the contract of `files/1`.
 ///
 /// ```swift
-/// #expect(await FilesConformance.check(host.files("files")).isEmpty)
+/// #expect(await FilesConformance.check(try host.files("files")).isEmpty)
 /// ```
 ///
 /// The suite puts files whose paths start with `conformance/`. It removes all such files first and, unless a call fails, at the end.

@@ -6,7 +6,7 @@ public import ConnectorHost
 /// Checks, in a plugin author's tests, whether an open gate follows the contract of `sensor/1`.
 ///
 /// ```swift
-/// #expect(await SensorConformance.check(host.sensor("system")).isEmpty)
+/// #expect(await SensorConformance.check(try host.sensor("system")).isEmpty)
 /// ```
 ///
 /// The models reject a reading without a unit, a time or a quality, so the suite reports such a reading, too.

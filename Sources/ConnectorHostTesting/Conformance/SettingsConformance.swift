@@ -7,7 +7,7 @@ internal import ConnectorServices
 /// Checks, in a plugin author's tests, whether an open gate follows the contract of `settings/1`.
 ///
 /// ```swift
-/// #expect(await SettingsConformance.check(host.settings("settings")).isEmpty)
+/// #expect(await SettingsConformance.check(try host.settings("settings")).isEmpty)
 /// ```
 ///
 /// The suite changes settings whose keys start with `conformance.`. It removes all of them first and, unless a call fails, at the end.
