@@ -32,7 +32,7 @@ extension Generation {
         ) {
             self.create(candidate, opening: $0, by: deadline)
         }
-        clearMark()
+        if case .success = outcome { clearMark() } else { clearMarkOnceReturned() }
         let isForeign = state.withLock(\.channel)?.isForeign ?? false
         let result = outcome.flatMap {
             environment.evidence(in: $0, of: .open, isForeign: isForeign, startedAt: start)
@@ -108,7 +108,11 @@ extension Generation {
             return
         }
         defer {
-            state.withLock { $0.step = nil }
+            let keptMark = state.withLock { state in
+                state.step = nil
+                return state.keepsMark
+            }
+            if keptMark { clearMark() }
             returned.send()
         }
         do throws(ConnectorError) {

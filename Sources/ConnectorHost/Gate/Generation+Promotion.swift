@@ -43,6 +43,16 @@ extension Generation {
         environment.calls.gateThreads.run { mark.clear() }
     }
 
+    /// Removes the mark of a plugin that has failed to open, once no function and no constructor of it blocks its
+    /// thread: until then it can still end the process.
+    func clearMarkOnceReturned() {
+        let isHeld = state.withLock { state in
+            state.keepsMark = state.step != nil
+            return state.keepsMark
+        }
+        if !isHeld { clearMark() }
+    }
+
     /// Remembers that the runner of a promoted plugin has ended, so that the plugin stays in a runner.
     func rememberLoss(_ error: ConnectorError) {
         guard isolation.promotion != nil, let candidate = try? plan.plugin.get() else { return }

@@ -63,6 +63,8 @@ final class Generation: Sendable {
         var promotion: Promotion?
         /// The mark that the plugin is being opened in this process.
         var mark: OpeningMark?
+        /// Whether the mark stays until the thread that creates and opens the instance is free.
+        var keepsMark = false
         /// Why the instance is lost with its runner.
         var loss: ConnectorError?
         /// Whether the gate is ending the instance.

@@ -21,7 +21,6 @@ internal import Synchronization
 final class OpeningMark: Sendable {
     /// The ending of the names of marks.
     static let suffix = ".mark"
-    private static let last = Atomic<UInt64>(0)
 
     private let path: String
     private let descriptor: Mutex<Int32?>
@@ -33,10 +32,9 @@ final class OpeningMark: Sendable {
     ///   - digest: The digest of the plugin's image.
     ///   - note: The content, for whoever finds the mark abandoned.
     init(in directory: String, _ digest: String, note: JSONValue) throws(SystemError) {
-        let number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
-        path = "\(directory)/\(digest).\(getpid()).\(number)\(Self.suffix)"
+        // Not by the process's id: hosts in two containers may have the same one, and the same directory.
+        path = "\(directory)/\(digest).\(RandomIdentifier.uuid())\(Self.suffix)"
         let temporary = "\(path).new"
-        unsafe unlink(temporary)
         let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SystemError() }
         do throws(SystemError) {

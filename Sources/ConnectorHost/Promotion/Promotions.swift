@@ -19,9 +19,12 @@ internal import Logging
 /// Decides where plugins with `"isolation": "auto"` run: in this process, until the process dies while it runs them.
 ///
 /// It remembers in private files in the directory `isolation` of the application's state. Each plugin, identified by
-/// the digest of its image, has a mark while it is being opened, and a record of its last crash.
+/// the digest of its image, has a mark while it is being opened, and a record of its last crash. The directory `loaded`
+/// has the digest of the image that each plugin's file last had.
 final class Promotions: Sendable {
     private let directory: String?
+    /// Where the digests of loaded images are recorded.
+    private let loads: String?
     /// How an earlier process ended; nil if it left no note.
     private let crash: CrashNote?
     private let digests = ImageDigests()
@@ -32,6 +35,7 @@ final class Promotions: Sendable {
     ///   - crash: How an earlier process ended.
     init(state: String?, crash: CrashNote?, logger: Logger) {
         directory = state.map { "\($0)/isolation" }
+        loads = state.map { "\($0)/loaded" }
         self.crash = crash
         self.logger = logger
     }
@@ -70,7 +74,9 @@ final class Promotions: Sendable {
                 "version": 1, "plugin": .string(candidate.name), "process": .integer(Int64(getpid())),
                 "at": .string(now.description),
             ]
-            return try OpeningMark(in: directory, digest, note: note)
+            let mark = try OpeningMark(in: directory, digest, note: note)
+            recordLoad(of: candidate, digest, at: now)
+            return mark
         } catch {
             logger.warning(
                 "a crash while the plugin opens will not be remembered",
@@ -109,16 +115,17 @@ final class Promotions: Sendable {
     /// What abandoned marks and the crash note say about a plugin.
     private func deaths(in directory: String, _ digest: String, _ candidate: PluginCandidate) -> [Death] {
         var deaths: [Death] = []
-        let isNamed = crash.map { isAbout($0, candidate) } ?? false
+        let isNamed = crash.map { isAbout($0, candidate, digest) } ?? false
         for entry in (try? Directory.entries(of: directory)) ?? []
         where entry.name.hasPrefix("\(digest).") && entry.name.hasSuffix(OpeningMark.suffix) {
             guard let note = OpeningMark.take("\(directory)/\(entry.name)") else { continue }
-            // If several plugins were being opened, the note says more reliably than a mark which one it was.
-            if let crash, crash.plugin != nil, crash.process == note["process"]?.integer, !isNamed { continue }
             guard let at = note["at"]?.string.flatMap({ Timestamp(parsing: $0) }) else { continue }
+            // The id alone would not do: in a container, every process that runs a host may have the same one.
+            let noted = crash.flatMap { $0.process == note["process"]?.integer && at < $0.end ? $0 : nil }
+            // If several plugins were being opened, the note says more reliably than a mark which one it was.
+            if noted?.plugin != nil, !isNamed { continue }
             // A mark and the note may report the same death: the note has the reason, the mark the finer time.
-            let isNoted = isNamed && crash?.process == note["process"]?.integer
-            let reason = isNoted ? crash?.description : nil
+            let reason = isNamed ? noted?.description : nil
             deaths.append(Death(reason: reason ?? "the process ended while it opened the plugin", at: at))
         }
         if let crash, isNamed { deaths.append(Death(reason: crash.description, at: crash.time)) }
@@ -126,12 +133,37 @@ final class Promotions: Sendable {
     }
 
     /// Whether a note names a plugin and its present image; an image replaced since then is a different one.
-    private func isAbout(_ crash: CrashNote, _ candidate: PluginCandidate) -> Bool {
+    private func isAbout(_ crash: CrashNote, _ candidate: PluginCandidate, _ digest: String) -> Bool {
         guard crash.plugin == candidate.name else { return false }
         if let path = crash.path, path != candidate.path.absolutePath { return false }
+        if let load = lastLoad(of: candidate) { return load.digest == digest && load.at < crash.end }
+        // No earlier process recorded which image it loaded. A copy has a time of its own, or that of its original.
         guard let modified = candidate.identity?.modified else { return true }
-        // The note's time has whole seconds.
-        return UInt64(max(0, modified)) < crash.time.nanoseconds.saturatingAdding(1_000_000_000)
+        return Timestamp(nanoseconds: UInt64(max(0, modified))) < crash.end
+    }
+
+    /// Records which image a plugin's file has. A failure is not reported: the file's time then has to do.
+    private func recordLoad(of candidate: PluginCandidate, _ digest: String, at now: Timestamp) {
+        guard let loads else { return }
+        let path = candidate.path.absolutePath
+        let record: JSONValue = [
+            "version": 1, "path": .string(path), "digest": .string(digest), "at": .string(now.description),
+        ]
+        try? Directory.makePrivate(loads)
+        try? OutputFile.replace("\(loads)/\(SHA256Digest(of: path))", with: record.utf8(), mode: 0o600)
+    }
+
+    /// The image that a plugin's file had when a process last loaded it here, and when that was.
+    private func lastLoad(of candidate: PluginCandidate) -> (digest: String, at: Timestamp)? {
+        guard let loads, (try? Directory.checkPrivate(loads)) != nil,
+            let file = try? SmallFile(
+                reading: "\(loads)/\(SHA256Digest(of: candidate.path.absolutePath))",
+                limit: 1 << 16
+            ),
+            let json = try? JSONValue(parsing: file.bytes), let digest = json["digest"]?.string,
+            let at = json["at"]?.string.flatMap({ Timestamp(parsing: $0) })
+        else { return nil }
+        return (digest, at)
     }
 
     /// Writes a record, unless there is a later one.
@@ -159,4 +191,9 @@ final class Promotions: Sendable {
         else { return nil }
         return Death(reason: reason, at: at)
     }
+}
+
+extension CrashNote {
+    /// When the process had ended at the latest: the note has whole seconds.
+    fileprivate var end: Timestamp { Timestamp(nanoseconds: time.nanoseconds.saturatingAdding(1_000_000_000)) }
 }

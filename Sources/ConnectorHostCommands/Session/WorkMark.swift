@@ -103,7 +103,7 @@ enum WorkMark {
     /// - Returns: The note of the newest one; nil if there is none, or if its command left a crash note.
     static func takeAbandoned(besides crashFile: String?) -> CrashNote? {
         guard let crashFile, let folder = folder(crashFile) else { return nil }
-        let crashed = CrashNote.note(in: crashFile)?.process
+        let crash = CrashNote.note(in: crashFile)
         var notes: [CrashNote] = []
         for entry in (try? Directory.entries(of: folder)) ?? [] {
             // A name with a dot belongs to a command that ended while it made its mark.
@@ -114,8 +114,11 @@ enum WorkMark {
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
-            if let note = CrashNote.note(in: path), note.process != crashed { notes.append(note) }
-            unsafe unlink(path)
+            defer { unsafe unlink(path) }
+            guard let note = CrashNote.note(in: path) else { continue }
+            // The id alone would not do: in a container, every command may have the same one.
+            if let crash, crash.process == note.process, crash.time >= note.time { continue }
+            notes.append(note)
         }
         return notes.max { $0.time < $1.time }
     }

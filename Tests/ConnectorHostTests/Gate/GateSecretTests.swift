@@ -172,7 +172,7 @@ import Testing
             while try test.secret().isInUse { await test.proof() }
             #expect(try await ask(test) == "accepted")
             #expect(!vendor.seen.contains("second"))
-            let states = Mutex<[GateReport.State?]>([])
+            let states = Mutex<[GateState?]>([])
             let host = test.host
             vendor.onKey.withLock {
                 $0 = { key in

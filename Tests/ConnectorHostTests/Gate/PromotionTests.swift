@@ -153,6 +153,39 @@
             #expect(promotion?.reason.contains("SIGSEGV") == true)
         }
 
+        @Test func `an older note of a process with the same id, as in containers, explains no mark`() throws {
+            try abandonMark(process: 1)
+            let yesterday = start.nanoseconds / 1_000_000_000 - 24 * 3600
+            let other = try note(#""plugin": "other 1.0.0", "process": 1"#, seconds: yesterday)
+            let promotion = try promotions(other).promotion(of: candidate, quiet: week, at: start)
+            #expect(promotion?.reason == "the process ended while it opened the plugin")
+        }
+
+        @Test func `a crash note is about the bytes that were loaded, whatever the time of the file`() throws {
+            let file = "\(directory.path)/libcalls.so"
+            let replica = { (source: String) in
+                try OutputFile.replace(file, with: SystemFile.bytes(of: source, limit: 1 << 24))
+                return try PluginCatalog.candidate(path: file)
+            }
+            let built = try replica(image)
+            let name = built.name
+            try #require(promotions().mark(built, at: start)).clear()
+            // Before the copy was made, by the times of the files alone.
+            let crash = try note(#""plugin": "\(name)", "path": "\(file)""#)
+            let copied = try replica(image)
+            #expect(try promotions(crash).promotion(of: copied, quiet: week, at: start) != nil)
+            // Another build, of any time.
+            let other = try #require(ImageDigests().digest(of: candidate))
+            #expect(try ImageDigests().digest(of: copied) == other)
+            var bytes = try SystemFile.bytes(of: image, limit: 1 << 24)
+            bytes += [0]
+            try OutputFile.replace(file, with: bytes)
+            var times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+            #expect(unsafe utimensat(AT_FDCWD, file, &times, 0) == 0)
+            let mended = try PluginCatalog.candidate(path: file)
+            #expect(try promotions(crash).promotion(of: mended, quiet: week, at: start) == nil)
+        }
+
         @Test func `a file that is not a mark, and a directory that others may enter, do no harm`() throws {
             let digest = try #require(ImageDigests().digest(of: candidate))
             try Directory.makePrivate("\(directory.path)/isolation")
