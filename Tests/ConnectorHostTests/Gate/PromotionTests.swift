@@ -171,7 +171,7 @@
             let name = built.name
             try #require(promotions().mark(built, at: start)).clear()
             // Before the copy was made, by the times of the files alone.
-            let crash = try note(#""plugin": "\(name)", "path": "\(file)""#)
+            let crash = try note(#""plugin": "\#(name)", "path": "\#(file)""#)
             let copied = try replica(image)
             #expect(try promotions(crash).promotion(of: copied, quiet: week, at: start) != nil)
             // Another build, of any time.
