@@ -251,7 +251,7 @@ let package = Package(
         .target(
             name: "ConnectorHTTPServer",
             dependencies: [
-                "ConnectorBase",
+                "ConnectorBase", "ConnectorPlatform",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,6 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <sqlite3.h>
 
 /* A macro that casts an integer to a function pointer, which Swift cannot import: SQLite copies the bytes it is given. */
@@ -13,16 +14,18 @@ static inline void connector_sqlite_leave_log(sqlite3 *_Nonnull database) {
 
 /* Macros that compute, which Swift cannot import: the primary code that says what is wrong. Some read errors are not the disk's fault,
  * because the file is shorter than what was written, or the file system knows that its content is damaged. The memory that processes
- * share is a file beside the database, which cannot grow when the disk is full. */
-static inline int connector_sqlite_primary(int code) {
+ * share is a file beside the database, which cannot grow when the disk is full. The number is the system's (sqlite3_system_errno). */
+static inline int connector_sqlite_primary(int code, int number) {
     switch (code) {
 #ifdef SQLITE_IOERR_CORRUPTFS
     case SQLITE_IOERR_CORRUPTFS:
 #endif
     case SQLITE_IOERR_SHORT_READ: return SQLITE_CORRUPT;
-    case SQLITE_IOERR_SHMSIZE: return SQLITE_FULL;
-    default: return code & 0xFF;
+    case SQLITE_IOERR_SHMSIZE: return number == EIO || number == EFBIG ? SQLITE_IOERR : SQLITE_FULL;
+    default: break;
     }
+    if ((code & 0xFF) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT)) return SQLITE_FULL;
+    return code & 0xFF;
 }
 
 /* Treats the file as hostile (sqlite.org/security.html): nothing that its schema contains runs, and nothing rewrites the schema. */

@@ -10,7 +10,13 @@
 #endif
 
 extension Configuration {
-    /// The variables that `${NAME}` and `env:NAME` read.
+    /// The variables that `${NAME}` and `env:NAME` read, and the program's own, such as `CONNECTOR_PLUGIN_PATH` and `HTTPS_PROXY`.
+    ///
+    /// ```swift
+    /// let process = Configuration.Environment.process
+    /// let options = ConnectorHost.Options(environment: process.merging(["REGION": "eu"]))
+    /// let others = ConnectorHost.Options(environment: .init { name in vault.secret(name) ?? process[name] })
+    /// ```
     public struct Environment: Sendable {
         /// A variable's value.
         private struct Value {
@@ -27,16 +33,32 @@ extension Configuration {
 
         /// Reads variables from a dictionary, and none from the process.
         public init(_ variables: [String: String]) {
-            self.init { name in variables[name].map { Value(text: $0) } }
+            self.init(lookUp: { name in variables[name].map { Value(text: $0) } })
+        }
+
+        /// Reads variables from a function, such as one that asks a vault, and none from the process.
+        ///
+        /// The host calls it whenever it reads a variable: for a secret `env:NAME` again before a failed gate is tried, and when the
+        /// vendor refuses the secret. Calls come on any thread, also concurrently. They should return at once, for example from a cache
+        /// that the application refreshes: opening, reloading or a proof waits meanwhile.
+        ///
+        /// - Parameter value: The value of a variable; nil if it is not set.
+        public init(_ value: @escaping @Sendable (_ name: String) -> String?) {
+            self.init(lookUp: { name in value(name).map { Value(text: $0) } })
+        }
+
+        /// The same variables and more; of those with the same name, the given ones count.
+        public func merging(_ variables: [String: String]) -> Environment {
+            Environment(lookUp: { name in variables[name].map { Value(text: $0) } ?? lookUp(name) })
         }
 
         /// The variables of this process, looked up at each use.
-        public static let process = Environment { name in
+        public static let process = Environment(lookUp: { name in
             unsafe getenv(name).map { value -> Value in
                 if let text = unsafe String(validatingCString: value) { return Value(text: text) }
                 return Value(text: unsafe String(cString: value), isRepaired: true)
             }
-        }
+        })
 
         /// The value of a variable; nil if it is not set.
         public subscript(name: String) -> String? { lookUp(name)?.text }

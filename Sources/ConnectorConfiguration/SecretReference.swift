@@ -91,7 +91,7 @@ extension Secret {
         guard let reference = SecretReference(reference, base: BaseDirectory(".")) else {
             throw ConnectorError(
                 .invalidValue,
-                "a secret must be given as env:NAME or file:PATH, so that no command line contains it",
+                "a secret must be given as env:NAME, file:PATH or credential:NAME, so that no command line contains it",
                 fix: "write it to a file, chmod 600 the file, and pass file:PATH"
             )
         }

@@ -25,7 +25,19 @@ public enum CommandLineProgram {
         signal(SIGPIPE, SIG_IGN)
         CrashNote.install()
         ExitGuard.begin()
+        // On Linux they come from /proc/self/cmdline. Not even the program's name is there without it, and no argument asks for help.
+        guard !CommandLine.arguments.isEmpty else {
+            OutputOptions(isJSON: false).report([
+                ConnectorError(
+                    .unavailable,
+                    "/proc is not mounted, and the host needs it",
+                    fix: "run: mount -t proc proc /proc"
+                )
+            ])
+            end(ExitStatus.failed)
+        }
         let arguments = Array(CommandLine.arguments.dropFirst())
+        if Self.commandsThatRun.contains(arguments.first ?? "") { Interruption.note() }
         var command: any ParsableCommand
         do {
             command = try ConnectorHostCommand.parseAsRoot(arguments)
@@ -43,6 +55,17 @@ public enum CommandLineProgram {
             }
         }
         StandardStream.keepOutput()
+        // Without a thread, nothing would ever take up what the command waits for.
+        guard HostThread.areAvailable(Self.fewestThreads) else {
+            output(of: arguments).report([
+                ConnectorError(
+                    .unavailable,
+                    "the system cannot create the threads of a command",
+                    fix: HostThread.remedy
+                )
+            ])
+            end(ExitStatus.failed)
+        }
         do {
             try await running.run()
             end(.success)
@@ -54,6 +77,11 @@ public enum CommandLineProgram {
             end(ExitStatus.failed)
         }
     }
+
+    /// The commands that end in an orderly way when a signal comes, from their first moment.
+    private static let commandsThatRun: Set<String> = ["run", "console"]
+    /// The fewest threads that a command must be able to have: those of Swift's tasks, of Dispatch, of timers and of one gate.
+    private static let fewestThreads = 8
 
     /// Exits the process. If the answer could not be written completely, the exit status never means success.
     private static func end(_ status: ExitCode) -> Never {

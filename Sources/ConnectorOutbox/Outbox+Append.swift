@@ -119,7 +119,7 @@ extension Outbox {
         )
         let (deliveries, started, isLate) = state.withLock { state in
             var (deliveries, started): ([Delivery], [Delivery]) = ([], [])
-            state.fault = nil
+            if !state.isLost { state.fault = nil }
             for path in taking {
                 state.statistics.note(change, of: path, revision: step.revision)
                 state.release(reserved, of: path)

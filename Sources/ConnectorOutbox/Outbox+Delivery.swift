@@ -82,7 +82,8 @@ extension Outbox {
                 isUsable: target.isUsable,
                 send: target.send,
                 onSettled: { [weak self] in self?.settled($0, $1, $2, $3) },
-                onChange: environment.onChange
+                onChange: environment.onChange,
+                onPause: { [environment] in environment.onPause(target.path, $0) }
             )
         )
     }
@@ -113,7 +114,20 @@ extension Outbox {
 
     /// Looks for the changes of other processes, and takes the right to deliver once no process has it.
     private func poll() async {
-        guard let engine = try? await engine(), let version = try? await engine.version() else { return }
+        // An engine that cannot be opened is noted there.
+        guard let engine = try? await engine() else { return }
+        let version: Int64
+        do throws(ConnectorError) {
+            version = try await engine.version()
+        } catch {
+            return noteLook(error)
+        }
+        do throws(ConnectorError) {
+            try await engine.check(targetPaths.sorted())
+            noteLook(nil)
+        } catch {
+            noteLook(error)
+        }
         if state.withLock({ $0.version != version }) {
             do throws(ConnectorError) {
                 try await takeUp(engine)
@@ -144,12 +158,12 @@ extension Outbox {
         _ step: OutboxStep
     ) {
         let left = batch.entries.indices.filter { step.isApplied[$0] && outcomes[$0].leavesQueue }
-        let delivered = left.count { outcomes[$0] == .delivered }
+        let delivered = left.count { outcomes[$0] == .delivered } + step.restored
         let stay = batch.entries.indices.filter { step.isApplied[$0] && !outcomes[$0].leavesQueue }
         let change = StatisticsTracker.Change.settled(
             delivered: delivered,
             dead: left.count { outcomes[$0] == .dead },
-            dropped: 0,
+            dropped: -step.restored,
             bytes: left.reduce(0) { $0 + batch.entries[$1].event.payload.count },
             // The events after a batch of new ones are at least as young as its last one; those tried before tell nothing of them.
             oldest: batch.entries.last.flatMap { $0.attempts == 0 ? $0.event.createdAt : nil },

@@ -29,6 +29,10 @@ package final class Outbox: Sendable {
         package var executor: any TaskExecutor
         /// Called when the statistics of a queue or the condition of a delivery have changed.
         package var onChange: @Sendable () -> Void
+        /// Called when the store can no longer be used, with the reason, and with nil once it can be used again.
+        package var onLoss: @Sendable (ConnectorError?) -> Void
+        /// Called when the deliveries to a connector begin to fail, with the reason, and with nil once one has succeeded.
+        package var onPause: @Sendable (_ path: String, DeliveryFailure?) -> Void
 
         /// Creates an environment.
         package init(
@@ -37,7 +41,9 @@ package final class Outbox: Sendable {
             clock: any HostClock,
             jitter: @escaping @Sendable (UInt64) -> UInt64,
             executor: any TaskExecutor,
-            onChange: @escaping @Sendable () -> Void
+            onChange: @escaping @Sendable () -> Void,
+            onLoss: @escaping @Sendable (ConnectorError?) -> Void = { _ in },
+            onPause: @escaping @Sendable (_ path: String, DeliveryFailure?) -> Void = { _, _ in }
         ) {
             self.open = open
             self.lock = lock
@@ -45,6 +51,8 @@ package final class Outbox: Sendable {
             self.jitter = jitter
             self.executor = executor
             self.onChange = onChange
+            self.onLoss = onLoss
+            self.onPause = onPause
         }
     }
 
@@ -113,6 +121,8 @@ package final class Outbox: Sendable {
         var waiters = QueueWaiters()
         /// Why events cannot be stored; nil if the last one was.
         var fault: ConnectorError?
+        /// Whether the store could not be used when this process last opened or polled it.
+        var isLost = false
         /// The engine's durability guarantee; nil until it has opened.
         var stability: String?
     }
@@ -160,8 +170,10 @@ package final class Outbox: Sendable {
                 await engine.close()
                 throw error
             }
+            noteLook(nil)
             event.send(.success(engine))
         } catch {
+            noteLook(error)
             event.send(.failure(error))
             throw error
         }
@@ -199,13 +211,28 @@ package final class Outbox: Sendable {
     /// The durability guarantee of stored events; nil until the engine has opened.
     package var stability: String? { state.withLock(\.stability) }
 
-    /// Why events cannot be stored; nil if the last one was, or the last proof succeeded.
+    /// Why events cannot be stored; nil if the last one was, the last proof succeeded, or the store can be used again.
     package var fault: ConnectorError? { state.withLock(\.fault) }
 
     /// Sets why events cannot be stored; nil if they can.
     package func setFault(_ fault: ConnectorError?) {
         state.withLock { $0.fault = fault }
         environment.onChange()
+    }
+
+    /// Notes why the store could not be used just now; nil if it could.
+    ///
+    /// The fault ends with the outage, whether opening, polling or storing met it: the next event tells whether events can be stored.
+    func noteLook(_ failure: ConnectorError?) {
+        let (isOther, isNew) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isClosing, failure != nil || state.isLost else { return (false, false) }
+            let isOther = state.isLost != (failure != nil)
+            let isNew = isOther || state.fault?.message != failure?.message
+            (state.isLost, state.fault) = (failure != nil, failure)
+            return (isOther, isNew)
+        }
+        if isOther { environment.onLoss(failure) }
+        if isNew { environment.onChange() }
     }
 
     /// The error of an outbox that has closed.

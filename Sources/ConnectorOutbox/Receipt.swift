@@ -98,8 +98,10 @@ public struct Receipt: Sendable {
             }
             return (last, failure.withLock(\.self))
         }
-        guard let (last, failure) = result else {
-            let isCancelled = Task.isCancelled
+        let isCancelled = Task.isCancelled
+        let isOver = { (last: [String: DeliveryChange]) in connectors.allSatisfy { last[$0]?.state.isFinal ?? false } }
+        // In a cancelled task the changes end early, as they do when the host closes.
+        guard let (last, failure) = result, !isCancelled || isOver(last) else {
             throw ConnectorError(
                 isCancelled ? .cancelled : .timedOut,
                 "the event \(id) is not delivered yet",
@@ -120,7 +122,7 @@ public struct Receipt: Sendable {
         guard failures.contains(where: { !$0.isSuccess }) else { return }
         // Only an outbox that has stored the event can explain it.
         let isStored = failures.contains { !$0.isSuccess && !dropped.contains($0.connector) }
-        let isClosed = connectors.contains { !(last[$0]?.state.isFinal ?? false) }
+        let isClosed = !isOver(last)
         if isClosed, let failure { throw failure }
         var error = ConnectorError(
             isClosed ? .notOpen : .partial,

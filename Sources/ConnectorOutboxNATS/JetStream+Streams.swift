@@ -90,12 +90,13 @@ extension JetStream {
     /// Deletes messages that are no longer needed. Awaits only the last response, since each costs as much as the deletion.
     ///
     /// Messages stay in the stream if a server or the connection fails.
-    func discard(_ numbers: ClosedRange<Int64>, of stream: String) async throws(ConnectorError) {
+    func discard(_ numbers: some BidirectionalCollection<Int64>, of stream: String) async throws(ConnectorError) {
+        guard let last = numbers.last else { return }
         let subject = Self.api + Self.deletion(stream)
         for number in numbers.dropLast() {
             try connection.send(Self.deletionBody(number).utf8(), to: subject)
         }
-        _ = try await delete(numbers.upperBound, of: stream)
+        _ = try await delete(last, of: stream)
     }
 
     /// The API operation that deletes a message.
@@ -105,12 +106,13 @@ extension JetStream {
 
     // MARK: Leasing
 
-    /// Leases the next messages of a consumer.
+    /// Leases the next messages of a consumer; repeats the request while nothing answers it.
     ///
     /// - Parameters:
     ///   - count: The maximum number of messages.
     ///   - bytes: The maximum size in bytes, unless the first message alone exceeds it; nil for no limit.
     ///   - wait: The maximum wait for all of them, in nanoseconds; zero to return immediately.
+    /// - Throws: `storage` if there is no answer in time.
     func pull(
         _ count: Int,
         bytes: Int?,
@@ -118,35 +120,61 @@ extension JetStream {
         of stream: String,
         wait: UInt64 = 0
     ) async throws(ConnectorError) -> [NATSMessage] {
-        let isTooLarge = Mutex(false)
-        let end = OneShot<Void>()
+        var body: JSONObject = ["batch": .integer(Int64(count))]
+        if let bytes { body["max_bytes"] = .integer(Int64(bytes)) }
+        if wait > 0 { body["expires"] = .integer(Int64(clamping: wait)) } else { body["no_wait"] = true }
+        let deadline = clock.now().saturatingAdding(wait.saturatingAdding(waits.limit))
+        while true {
+            let (messages, end) = try await pull(count, .object(body), from: consumer, of: stream, wait: wait)
+            guard messages.isEmpty else { return messages }
+            switch end {
+            case 409? where bytes != nil: return try await pull(1, bytes: nil, from: consumer, of: stream)
+            case 503?:
+                let words = "no server listens for the consumer \(consumer)"
+                let notice = Refusal(code: 503, number: 0, description: words)
+                try await backOff(isReachable: false, notice, until: deadline)
+            case nil:
+                // Nobody answers for a consumer that was deleted.
+                _ = try await request("CONSUMER.INFO.\(stream).\(consumer)")
+                try await backOff(isReachable: true, until: deadline)
+            default: return []
+            }
+        }
+    }
+
+    /// Requests the next messages of a consumer once.
+    ///
+    /// - Returns: The messages, and the status that ended the request: no more messages (404, 408), no server (503), or a reason not to
+    ///   hand out any now, such as a message that exceeds the limit of bytes (409). Zero after as many messages as were asked for, and
+    ///   nil if there was no answer in time.
+    private func pull(
+        _ count: Int,
+        _ body: JSONValue,
+        from consumer: String,
+        of stream: String,
+        wait: UInt64
+    ) async throws(ConnectorError) -> ([NATSMessage], end: Int?) {
+        let end = OneShot<Int>()
         let taken = Mutex<[NATSMessage]>([])
         let number = connection.begin(consumer) { message in
             if let status = message.status {
-                // No more messages, no server, or a message that exceeds the limit of bytes (409).
-                isTooLarge.withLock { $0 = status == 409 }
-                end.send()
+                end.send(status)
                 return true
             }
             let isLast = taken.withLock { taken in
                 taken.append(message)
                 return taken.count >= count
             }
-            if isLast { end.send() }
+            if isLast { end.send(0) }
             return isLast
         }
         defer { connection.end(number) }
-        var body: JSONObject = ["batch": .integer(Int64(count))]
-        if let bytes { body["max_bytes"] = .integer(Int64(bytes)) }
-        if wait > 0 { body["expires"] = .integer(Int64(clamping: wait)) } else { body["no_wait"] = true }
         try connection.send(
-            JSONValue.object(body).utf8(),
+            body.utf8(),
             to: "\(Self.api)CONSUMER.MSG.NEXT.\(stream).\(consumer)",
             reply: number
         )
-        _ = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(waits.answer)), on: clock)
-        let messages = taken.withLock(\.self)
-        guard messages.isEmpty, bytes != nil, isTooLarge.withLock(\.self) else { return messages }
-        return try await pull(1, bytes: nil, from: consumer, of: stream)
+        let status = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(waits.answer)), on: clock)
+        return (taken.withLock(\.self), status)
     }
 }

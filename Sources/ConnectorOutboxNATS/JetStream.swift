@@ -38,6 +38,15 @@ struct JetStream: Sendable {
         /// Whether there are fewer servers than replicas, which changes when servers join or return.
         var lacksPeers: Bool { number == 10_005 }
 
+        /// Whether the stream does not exist.
+        var lacksStream: Bool { number == 10_059 }
+
+        /// Whether the message is larger than the stream takes.
+        var isTooLarge: Bool { number == 10_054 }
+
+        /// Whether the account has no room for another stream or consumer, or for their data.
+        var exceedsAccount: Bool { [10_002, 10_026, 10_027].contains(number) }
+
         /// Whether the message to read or delete does not exist.
         var isNotFound: Bool { [10_037, 10_043, 10_057].contains(number) }
     }
@@ -241,13 +250,26 @@ struct JetStream: Sendable {
     /// Converts the server's error.
     func error(_ refusal: Refusal) -> ConnectorError {
         connection.error(
-            .storage,
-            "the outbox cannot be used: NATS: \(refusal.description)",
-            fix: refusal.lacksSpace
-                ? "raise max_bytes of the stream, or the limits of JetStream in the server's configuration" : nil,
+            refusal.isTooLarge ? .tooLarge : .storage,
+            (refusal.lacksConsumer ? "the outbox is not prepared" : "the outbox cannot be used")
+                + ": NATS: \(refusal.description)",
+            fix: refusal.fix,
             cause: "JetStream's error \(refusal.number)",
             isRetryable: refusal.isTransient || refusal.lacksSpace || refusal.lacksPeers
         )
+    }
+}
+
+extension JetStream.Refusal {
+    /// What an operator can do about it; nil if the description has to say enough.
+    fileprivate var fix: String? {
+        if lacksSpace {
+            return "raise max_bytes of the stream, or the limits of JetStream in the server's configuration"
+        }
+        if lacksConsumer { return NATSSchema.migration }
+        if isTooLarge { return "send a smaller event, or raise max_msg_size of the stream" }
+        if exceedsAccount { return "raise the limits of the account for JetStream in the server's configuration" }
+        return nil
     }
 }
 

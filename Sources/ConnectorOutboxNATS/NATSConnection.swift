@@ -116,6 +116,7 @@ final class NATSConnection: Sendable {
                 cause: reason
             )
         }
+        if let path = settings.authorities { try Self.checkAuthorities(path) }
         state.withLock { $0.hasEnded = false }
         let context = unsafe Unmanaged.passUnretained(pending).toOpaque()
         var reason = [CChar](repeating: 0, count: 512)
@@ -139,6 +140,20 @@ final class NATSConnection: Sendable {
             return true
         }
         if !isNeeded { throw Self.closure }
+    }
+
+    /// Checks that a file of certificates can be read: the library's own error does not say why it cannot.
+    private static func checkAuthorities(_ path: String) throws(ConnectorError) {
+        do throws(SystemError) {
+            _ = try SystemFile.bytes(of: path, limit: 1)
+        } catch {
+            throw ConnectorError(
+                .storage,
+                "the outbox cannot be used: the certificates in \(path) cannot be read",
+                fix: "check \"ca\" in \"tls\" of \"outbox\" in connectors.json",
+                cause: "\(error)"
+            )
+        }
     }
 
     /// The error after the library has closed a connection.

@@ -99,7 +99,7 @@ extension NATSEngine {
             event: event,
             renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil
         )
-        return NATSLeases.LeasedEvent(entry: entry, reply: reply, until: until)
+        return NATSLeases.LeasedEvent(entry: entry, reply: reply, until: until, subject: message.subject)
     }
 
     /// When to fetch again: when a retry is due, or when another host may have released events. Nil if nothing is pending.
@@ -179,7 +179,8 @@ extension NATSEngine {
         return OutboxStep(revision: nextRevision(), isApplied: batch.entries.map { _ in true })
     }
 
-    /// The message that stores an event as a dead letter; its id deduplicates repetitions.
+    /// The message that stores an event as a dead letter; its id deduplicates repetitions. Positions alone come again after the stream
+    /// was deleted, or restored from an older copy.
     ///
     /// The server may accept less than when it stored the event. Then the letter omits the reason, or the payload.
     private func letter(
@@ -196,7 +197,7 @@ extension NATSEngine {
                 subject: layout.deadSubject(target),
                 data: payload,
                 headers: NATSHeaders(
-                    id: "\(NATSLayout.token(target)).\(entry.position)",
+                    id: "\(NATSLayout.token(target)).\(entry.position).\(NATSLayout.token(event.id))",
                     event: NATSEvent.header(event),
                     failure: NATSEvent.failureHeader(position: entry.position, at: time, count: count, failure)
                 )
@@ -255,7 +256,16 @@ extension NATSEngine {
             state.noteDropped(dropped.map(\.entry), at: target)
         }
         count(dropped: dropped.count, target)
+        await forget(dropped)
         return dropped.map(\.entry.event.id)
+    }
+
+    /// Deletes dropped events that were stored for one connector only: no other host can tell them from delivered ones.
+    ///
+    /// They are settled, so a failure costs no more than that.
+    private func forget(_ dropped: [NATSLeases.LeasedEvent]) async {
+        let own = dropped.filter { $0.subject.map { layout.slots($0).count == 1 } ?? false }.map(\.entry.position)
+        try? await jetStream.discard(own, of: layout.stream)
     }
 
     package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {

@@ -125,12 +125,16 @@ extension NATSEngine {
         all.after = nil
         let isForDead = selection.states == [.dead]
         let letters = try await letters(isForDead ? selection : all)
-        let dead = Set(letters.map { EventReference(target: $0.record.target, position: $0.position) })
+        let dead = Set(
+            letters.map { EventReference(target: $0.record.target, position: $0.position, id: $0.record.event.id) }
+        )
         var records = letters.map { (position: $0.position, record: $0.record) }
             .filter { selection.states?.contains($0.record.state) ?? true }
         if !isForDead {
             let dropped = state.withLock(\.dropped)
-            let references = Set(dropped.map { EventReference(target: $0.target, position: $0.position) })
+            let references = Set(
+                dropped.map { EventReference(target: $0.target, position: $0.position, id: $0.event.id) }
+            )
             records += try await stored(selection) { stored in
                 Self.storedRecords(stored, selection, without: dead, dropped: references).map { (stored.position, $0) }
             }
@@ -154,7 +158,7 @@ extension NATSEngine {
         for (targets, isWaiting) in [(stored.waiting, true), (stored.settled, false)] {
             for target in targets where selection.targets?.contains(target) ?? true {
                 let cursor = RecordCursor(position: UInt64(clamping: stored.position), target: target)
-                let reference = EventReference(target: target, position: stored.position)
+                let reference = EventReference(target: target, position: stored.position, id: stored.event.id)
                 let state: OutboxRecord.State =
                     isWaiting ? .queued : dropped.contains(reference) ? .dropped : .delivered
                 guard selection.states?.contains(state) ?? true, selection.after.map({ cursor > $0 }) ?? true,
@@ -185,10 +189,11 @@ extension NATSEngine {
         .map { OutboxRecord(target: $0.target, event: $0.event, state: .dropped, attempts: []) }
     }
 
-    /// An event at a connector.
+    /// An event at a connector. Its position alone may have belonged to another event, in a stream that was deleted or restored.
     private struct EventReference: Hashable {
         var target: String
         var position: Int64
+        var id: String
     }
 
     package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
@@ -197,7 +202,13 @@ extension NATSEngine {
         var count = 0
         for letter in try await letters(selection) {
             try await put(letter.record.event, for: [letter.record.target], as: "replayed-\(letter.number)")
-            if try await jetStream.delete(letter.number, of: layout.deadStream) { count += 1 }
+            do throws(ConnectorError) {
+                if try await jetStream.delete(letter.number, of: layout.deadStream) { count += 1 }
+            } catch {
+                var error = error
+                error.message += "; event \(letter.record.event.id) is in the queue again, and still a dead letter, too"
+                throw error
+            }
         }
         return count
     }

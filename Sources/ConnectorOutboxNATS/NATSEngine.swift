@@ -154,7 +154,7 @@ package final class NATSEngine: OutboxEngine {
                 throw ConnectorError(
                     .missing,
                     "the outbox is not prepared: the stream \(layout.stream) has no consumer for \(target)",
-                    fix: "run: connector-host outbox migrate, with the --config of this host if it has one"
+                    fix: NATSSchema.migration
                 )
             }
             return slot
@@ -260,11 +260,16 @@ package final class NATSEngine: OutboxEngine {
             hasher.combine(consumer.floor)
             hasher.combine(consumer.last)
         }
-        let dead = try await schema.info(layout.deadStream)?["state"]
+        guard let info = try await schema.info(layout.deadStream) else {
+            throw schema.missing(stream: layout.deadStream)
+        }
+        let dead = info["state"]
         hasher.combine(dead?["last_seq"]?.integer)
         hasher.combine(dead?["messages"]?.integer)
         return Int64(hasher.finalize())
     }
+
+    package func check(_ targets: [String]) async throws(ConnectorError) { _ = try await slots(targets) }
 
     package func close() async {
         let (replies, trimming) = state.withLock { state in

@@ -17,7 +17,8 @@ internal import ConnectorBase
 ///
 /// The stream keeps its messages until ``NATSSchema/trim(keeping:)`` deletes them, once every connector has settled them. JetStream
 /// could do that itself (interest retention), but servers 2.9 then lose events of a slower consumer while a node recovers. A slot is
-/// never reused while its consumer exists, so a new consumer, which starts at the beginning, finds no older event for its slot.
+/// never reused while its consumer exists or events are stored for it, so a new consumer, which starts at the beginning, finds no older
+/// event for its slot.
 struct NATSLayout: Sendable {
     /// The stream of the waiting events.
     let stream: String

@@ -16,6 +16,8 @@ struct NATSLeases: Sendable {
         var reply: String
         /// When the lease expires.
         var until: UInt64
+        /// The subject under which it is stored, which names its connectors; nil if it is not known.
+        var subject: String?
         /// Whether its dead letter is stored.
         var hasLetter = false
     }

@@ -10,7 +10,7 @@ struct NATSMessage: Sendable {
     var reply: String
     /// The status of a message without content, such as 404; otherwise nil.
     var status: Int?
-    /// The subject, if the message was read by sequence number; otherwise nil.
+    /// The subject of a stored message; nil for a response.
     var subject: String?
     /// The sequence number, if the message was read by it; otherwise nil.
     var sequence: Int64?

@@ -68,6 +68,8 @@ final class NATSPendingRequests: Sendable {
             if let number = UInt64(subject.dropFirst(inbox.utf8.count + 1)) { _ = take(message, number) }
         } else if let consumer = NATSLease(message.reply)?.consumer {
             // A stored message keeps its original subject. The oldest request for the consumer's messages gets it.
+            var message = message
+            message.subject = subject
             let number = state.withLock { $0.pulls[consumer]?.first }
             if let number, take(message, number) { return }
             state.withLock(\.events).unclaimed(message.reply)

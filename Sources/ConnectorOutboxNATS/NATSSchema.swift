@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorPlatform
 
 /// Checks and creates the streams and consumers of an outbox.
 struct NATSSchema: Sendable {
@@ -29,23 +30,22 @@ struct NATSSchema: Sendable {
     ///
     /// - Parameter expected: The connectors whose consumers must respond; nil for all consumers of the stream. Other
     ///   consumers for which no server responds are left out, such as those with which an operator inspects the stream.
-    /// - Throws: `conflict` if two share a slot, or the settings of one are wrong.
+    /// - Throws: `conflict` if two share a slot, or the settings of one are wrong; `storage` if no server responds for one in time.
     func consumers(_ expected: [String]? = nil) async throws(ConnectorError) -> [String: Consumer] {
         let names = expected.map { Set($0.map(NATSLayout.token)) }
         var consumers: [String: Consumer] = [:]
         var offset: Int64 = 0
+        let deadline = jetStream.clock.now().saturatingAdding(jetStream.waits.limit)
         while true {
             let known = consumers.count
             let answer = try await jetStream.request("CONSUMER.LIST.\(layout.stream)", ["offset": .integer(offset)])
             let absent = answer["missing"]?.array?.compactMap(\.string).filter { names?.contains($0) ?? true } ?? []
             if !absent.isEmpty {
-                throw jetStream.connection.error(
-                    .storage,
-                    "the outbox cannot be used: no NATS server responds for the consumers "
-                        + absent.joined(separator: ", "),
-                    fix: "check that a majority of the cluster is up",
-                    isRetryable: true
-                )
+                // None does while the cluster elects leaders for them, after the loss of a server.
+                let words = "no server responds for the consumers \(absent.joined(separator: ", "))"
+                let notice = JetStream.Refusal(code: 503, number: 0, description: words)
+                try await jetStream.backOff(isReachable: false, notice, until: deadline)
+                continue
             }
             let page = answer["consumers"]?.array ?? []
             for element in page {
@@ -61,6 +61,12 @@ struct NATSSchema: Sendable {
                 }
                 guard config?["headers_only"]?.bool != true else {
                     throw wrong("the consumer \(name) leaves out the payloads: its headers_only is set")
+                }
+                if let subject = config?["deliver_subject"]?.string, !subject.isEmpty {
+                    throw wrong("the consumer \(name) hands out nothing on request: its deliver_subject is set")
+                }
+                if let time = config?["inactive_threshold"]?.integer, time > 0 {
+                    throw wrong("the consumer \(name) ends while no host runs: its inactive_threshold is set")
                 }
                 consumers[path] = Consumer(
                     path: path,
@@ -91,13 +97,10 @@ struct NATSSchema: Sendable {
     func info(_ stream: String, _ body: JSONValue? = nil) async throws(ConnectorError) -> JSONValue? {
         switch try await jetStream.call("STREAM.INFO.\(stream)", body) {
         case .success(let answer): return answer
-        case .failure(let refusal) where refusal.number == Self.noStream: return nil
+        case .failure(let refusal) where refusal.lacksStream: return nil
         case .failure(let refusal): throw jetStream.error(refusal)
         }
     }
-
-    /// JetStream's error code for a stream that does not exist.
-    private static let noStream: Int64 = 10_059
 
     /// Checks that the streams and consumers exist and have the right settings. Changes nothing.
     ///
@@ -106,7 +109,7 @@ struct NATSSchema: Sendable {
     func check(_ targets: [String], replicas: Int) async throws(ConnectorError) -> [String: Consumer] {
         for (stream, wanted) in streams(replicas) {
             guard let info = try await info(stream) else {
-                throw missing("the NATS servers have no stream \(stream)")
+                throw missing(stream: stream)
             }
             try check(info, wanted, stream)
         }
@@ -130,6 +133,9 @@ struct NATSSchema: Sendable {
         for key in stream == layout.stream ? ["max_age", "max_msgs_per_subject"] : [] {
             guard let limit = info["config"]?[key]?.integer, limit > 0 else { continue }
             throw wrong("the stream \(stream) deletes events that wait: its \(key) is \(limit)")
+        }
+        guard info["config"]?["no_ack"]?.bool != true else {
+            throw wrong("the stream \(stream) does not confirm what it stores: its no_ack is set")
         }
         for key in ["subjects", "retention", "storage", "num_replicas", "discard"] {
             guard let value = wanted[key], info["config"]?[key] != value else { continue }
@@ -165,7 +171,10 @@ struct NATSSchema: Sendable {
             try check(updated, wanted, stream)
         }
         let consumers = try await consumers()
-        var next = (consumers.values.map(\.slot).max() ?? -1) + 1
+        let stored = try await storedSlots()
+        let used = Set(consumers.values.map(\.slot))
+        // Nor does a new connector get a slot for which events are stored: they are for another one, whose consumer was deleted.
+        var next = (used.union(stored.keys).max() ?? -1) + 1
         for path in targets.sorted() where consumers[path] == nil {
             let name = NATSLayout.token(path)
             guard name.utf8.count <= 200 else {
@@ -180,14 +189,39 @@ struct NATSSchema: Sendable {
             next += 1
         }
         _ = try await self.consumers()
+        let stranded = stored.filter { !used.contains($0.key) }.values.reduce(0) { $0.saturatingAdding($1) }
+        if stranded > 0, !done.isEmpty {
+            done.append(
+                "warning: \(stranded) \(stranded == 1 ? "event is" : "events are") stored for connectors whose consumers were deleted; "
+                    + "no host delivers them, not even to a connector that has the same path again"
+            )
+        }
         return done
     }
+
+    /// How many events are stored for each slot, those that are settled but not trimmed included.
+    private func storedSlots() async throws(ConnectorError) -> [Int: Int] {
+        let info = try await info(layout.stream, ["subjects_filter": .string(layout.subjects)])
+        var slots: [Int: Int] = [:]
+        for subject in info?["state"]?["subjects"]?.object?.members ?? [] {
+            guard subject.name.hasPrefix("\(layout.stream).e.") else { continue }
+            let count = Int(clamping: max(0, subject.value.integer ?? 0))
+            for slot in layout.slots(subject.name) { slots[slot] = (slots[slot] ?? 0).saturatingAdding(count) }
+        }
+        return slots
+    }
+
+    /// How to create what is missing.
+    static let migration = "run: connector-host outbox migrate, with the --config of this host if it has one"
+
+    /// The error for a stream that does not exist.
+    func missing(stream: String) -> ConnectorError { missing("the NATS servers have no stream \(stream)") }
 
     private func missing(_ message: String) -> ConnectorError {
         jetStream.connection.error(
             .missing,
             "the outbox is not prepared: \(message)",
-            fix: "run: connector-host outbox migrate, with the --config of this host if it has one"
+            fix: Self.migration
         )
     }
 

@@ -34,6 +34,14 @@ package struct SystemError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What to do about a limit of the process that is reached; nil if the error is another one.
+    package var limitRemedy: String? {
+        switch number {
+        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n, LimitNOFILE)"
+        default: nil
+        }
+    }
+
     /// The text, followed by the number.
     package var description: String { "\(text) (errno \(number))" }
 }

@@ -70,7 +70,10 @@ for instance in a b; do
 done
 curl --silent --fail --user 'ada:right horse' --data-binary $'# TYPE events_total gauge\nevents_total 1\n' "$server/metrics/job/other"
 call analytics track '{"event": "Order Completed", "userId": "u1"}'
-expect 'what the gateway refuses is invalid, in its words' 'status == 1 and code == "invalid" and "inconsistent" in text'
+expect 'what the gateway refuses is a conflict, in its words' 'status == 1 and code == "conflict" and "is not a " in text'
+curl --silent --fail --user 'ada:right horse' -X DELETE "$server/metrics/job/other"
+call analytics track '{"event": "Order Completed", "userId": "u1"}'
+expect 'and is taken once the other metric is gone' 'status == 0'
 
 section "pushgateway $PUSHGATEWAY_VERSION: stopped"
 stop pushgateway

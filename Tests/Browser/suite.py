@@ -70,8 +70,17 @@ def test_a_stream_that_was_refused_comes_back(browser, console, vendors):
            dispatchEvent(new Event("pagehide"));
            dispatchEvent(new Event("pageshow"));"""
     )
-    browser.wait_for("lost", "#live")
+    browser.wait_for("no answer since", "#live")
+    expect(not browser.run("return document.querySelector('#readiness').checkVisibility()"), "nothing is said to be ready")
     browser.wait_for("live", "#live")
+    expect(browser.run("return document.querySelector('#readiness').checkVisibility()"), "the readiness is back")
+
+
+def test_a_page_that_is_logged_out_says_how_to_come_back(browser, console, vendors):
+    browser.wait_for("live", "#live")
+    browser.run("fetch('/-/leave', {method: 'POST'})")
+    browser.wait_for("Follow the link that the program printed", "#live")
+    expect(browser.attribute("#live", "role") == "status", "a screen reader says it, too")
 
 
 def test_what_is_said_is_said_to_all(browser, console, vendors):
@@ -106,6 +115,50 @@ def test_an_operation_is_called_by_its_form(browser, console, vendors):
     expect(browser.run("return document.getElementById('f0').value") == "Brandenburg Gate", "what was written stays")
     browser.open(console.root + "/gates/geocoder")
     browser.wait_for("Calls per second")
+
+
+def test_a_form_is_sent_once_whatever_is_pressed_twice(browser, console, vendors):
+    def is_answered():
+        return not browser.run("return !!document.querySelector('form.call [aria-busy]')")
+
+    browser.open(console.root + "/gates/geocoder/operations/geocode")
+    browser.type("#f0", "Brandenburg Gate")
+    browser.run(
+        """const fetched = window.fetch;
+           window.sent = 0;
+           window.fetch = (...request) => {
+             window.sent += 1;
+             return fetched(...request);
+           };
+           const button = document.querySelector("form.call .send");
+           button.click();
+           button.click();"""
+    )
+    expect(browser.run("return window.sent") == 1, "a call that has no answer yet is not made again")
+    browser.wait("it is answered", is_answered)
+    browser.click_again("form.call .send", 1)
+    browser.wait("it is answered", is_answered)
+    browser.click_again("form.call .send", 2)
+    expect(browser.run("return window.sent") == 2, "the second click of a double click is none of its own")
+    browser.wait("it is answered", is_answered)
+    browser.run("document.getElementById('f0').focus()")
+    browser.hold_enter(False)
+    browser.wait("it is answered", is_answered)
+    browser.hold_enter(True)
+    expect(browser.run("return window.sent") == 3, "a key that is held down is pressed once")
+
+
+def test_a_long_name_leaves_room_for_the_proof(browser, console, vendors):
+    browser.emulate("light", 900, 900)
+    browser.open(console.root + "/gates")
+    browser.wait_for("ready: 4 of 4 open", "#readiness")
+    proof, page, window = browser.run(
+        """for (const name of document.querySelectorAll("tbody th a")) name.textContent = "x".repeat(60);
+           return [document.querySelector("tbody td:nth-last-child(2)").getBoundingClientRect().width,
+                   document.documentElement.scrollWidth, innerWidth];"""
+    )
+    expect(proof >= 200, f"the proof has {proof} pixels")
+    expect(page <= window, f"the page has {page} pixels in a window of {window}")
 
 
 def test_a_question_comes_before_a_loss(browser, console, vendors):

@@ -84,6 +84,24 @@ class Browser:
         self._call("POST", f"/element/{element}/clear", {})
         self._call("POST", f"/element/{element}/value", {"text": text})
 
+    def click_again(self, selector, count):
+        """Clicks as the first, second, … of several clicks in quick succession."""
+        x, y = self.run(
+            """const element = document.querySelector(arguments[0]);
+               element.scrollIntoView({block: "center"});
+               const box = element.getBoundingClientRect();
+               return [box.x + box.width / 2, box.y + box.height / 2];""",
+            selector,
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            event = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": count}
+            self._devtools("Input.dispatchMouseEvent", event)
+
+    def hold_enter(self, is_repeat):
+        """Presses Enter without releasing it, or holds it until the keyboard repeats it."""
+        key = {"type": "keyDown", "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+        self._devtools("Input.dispatchKeyEvent", key | {"autoRepeat": is_repeat})
+
     def tab_to(self, text, limit=120):
         """Presses Tab until the element with this name has the focus."""
         for _ in range(limit):

@@ -344,4 +344,16 @@ struct SceneTests {
     @Test func `words that a shell would interpret are quoted`() {
         #expect(CommandLineText.command(["a", "it's $HOME", "", "b/c=d"]) == #"a 'it'\''s $HOME' '' b/c=d"#)
     }
+
+    @Test(arguments: [
+        ("event=A\u{202E}B <x>", #"$'event=A\342\200\256B <x>'"#),
+        ("it's\\\n\u{1B}[31m", #"$'it\'s\\\n\033[31m'"#),
+        ("\u{FEFF}\u{E0041}", #"$'\357\273\277\363\240\201\201'"#),
+    ])
+    func `a word with characters that no display shows is written with escapes that a shell reads`(
+        _ word: String,
+        _ written: String
+    ) {
+        #expect(CommandLineText.command([word]) == written)
+    }
 }

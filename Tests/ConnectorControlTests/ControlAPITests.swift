@@ -239,7 +239,7 @@ import Testing
             let answer = Task { try await ControlClient(root).get("/api/v1/host") }
             close(await blocking { accept(socket.descriptor, nil, nil) })
             let error = await #expect(throws: ConnectorError.self) { try await answer.value }
-            #expect(error?.code == .unavailable && error?.fix?.contains("--no-attach") == true)
+            #expect(error?.code == .unavailable && error?.fix?.contains("whether its process hangs") == true)
             close(socket.descriptor)
         }
     }

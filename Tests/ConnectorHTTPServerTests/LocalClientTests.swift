@@ -60,6 +60,31 @@ import Testing
         }
     }
 
+    @Test func `an answer that is too long is an error that says so, and no end of the connection`() async throws {
+        let admit: @Sendable (ServerRequest) -> RequestAdmission = { _ in
+            .read(
+                limit: 0,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { _ in
+                    ServerResponse(
+                        status: 200,
+                        [:],
+                        .stream { writer in
+                            let part = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 20)
+                            for _ in 0...(LocalClient.limit >> 20) { try await writer.write(part) }
+                        }
+                    )
+                }
+            )
+        }
+        try await serving(ServerLimits(), admit) { _, port in
+            let error = await #expect(throws: ConnectorError.self) {
+                try await LocalClient(.port(port)).exchange(ServerRequest("GET", "/"))
+            }
+            #expect(error?.code == .tooLarge && error?.isRetryable == false)
+        }
+    }
+
     @Test func `an error that the reader of a stream throws ends the request and is rethrown`() async throws {
         try await serving(ServerLimits(), Self.stream(Self.forever)) { _, port in
             await #expect(throws: Refusal.self) {

@@ -20,6 +20,15 @@ import Testing
         #expect(result.error.contains("Usage: connector-host"))
     }
 
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
+    func `without the file system proc a command is an error, and no request for help`() async throws {
+        let script = "mount -t tmpfs none /proc && exec \"$0\" status"
+        let result = try await Program(directory: "/").startMounting(script).finish()
+        #expect(result.status == 1 && result.output == "", "\(result)")
+        #expect(result.error.contains("/proc is not mounted"), "\(result)")
+        #expect(result.error.contains("mount -t proc proc /proc"), "\(result)")
+    }
+
     @Test(arguments: [("0s", "is out of range"), ("8761h", "is out of range"), ("soon", "is not a duration")])
     func `a duration that is not accepted says why`(_ text: String, _ reason: String) async throws {
         let result = try await Program(directory: "/").run("run", "--grace", text)

@@ -72,6 +72,41 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `that deliveries fail is told once, and that they succeed again`() async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        for _ in 1...3 { await bench.nextAttempt() }
+        await bench.paused()
+        #expect(bench.pauses.reasons == ["the vendor says no"])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        while bench.pauses.reasons.count < 2 { await Task.yield() }
+        #expect(bench.pauses.reasons == ["the vendor says no", nil])
+        await bench.outbox.close()
+    }
+
+    @Test func `a delivery that cannot be recorded is told with the cause`() async throws {
+        let engine = try await SteeredEngine.inMemory()
+        engine.mayStore.send()
+        engine.unsettled.store(1, ordering: .relaxed)
+        let bench = Bench(engine: { () throws(ConnectorError) in engine })
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        await bench.paused()
+        guard case .paused(let failure, _)? = bench.outbox.condition(of: "a") else {
+            Issue.record("the delivery does not pause")
+            return
+        }
+        #expect(failure == DeliveryFailure(.storage, "the disk fails: sector 7"))
+        await bench.nextAttempt()
+        await bench.drained()
+        #expect(bench.pauses.reasons == ["the disk fails: sector 7", nil])
+        #expect(bench.vendor.batches == [["event-1"]])
+        await bench.outbox.close()
+    }
+
     @Test func `the one event that makes the vendor refuse a batch is found, and the others arrive`() async throws {
         let bench = Bench(limits: BatchLimits(count: 100))
         bench.vendor.answers(Vendor.refuses("event-37", "event-38", "event-99"))

@@ -137,6 +137,23 @@ import Testing
         #expect(aside.paths.isEmpty)
     }
 
+    @Test func `events outlive the loss of the log alone`() async throws {
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        #expect(unsafe unlink(path + "-wal") == 0)
+        _ = try await engine.append([.numbered(2)], to: ["a"])
+        // They are at the path, so that it does not matter how this process ends.
+        let beside = try await self.engine()
+        #expect(try await ids(beside) == ["event-1", "event-2"])
+        await beside.close()
+        #expect(unsafe unlink(path + "-wal") == 0)
+        await engine.close()
+        let next = try await self.engine()
+        #expect(try await ids(next) == ["event-1", "event-2"])
+        await next.close()
+        #expect(aside.paths.isEmpty && !folder.names.contains { $0.contains("kept") })
+    }
+
     @Test func `a removed file that cannot be read is reported as lost once, with its path`() async throws {
         let engine = try await engine()
         for start in [1, 2001, 4001] {
@@ -181,6 +198,17 @@ import Testing
     @Test(arguments: [(4874, "the disk is full"), (522, "the file is damaged"), (10, "the disk reported an error")])
     func `what SQLite calls an error of the disk may be another fault`(code: Int, words: String) {
         #expect(Database.Failure(code: Int32(code), cause: "a test").description == words)
+    }
+
+    /// SQLITE_CANTOPEN, SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE, with the number of the system's error.
+    @Test(arguments: [
+        (14, EMFILE, "this process has too many files open"), (14, ENFILE, "too many files are open on this machine"),
+        (14, EACCES, "the file cannot be opened"), (778, EFBIG, "the file is as large as this process may write"),
+        (778, EDQUOT, "the disk is full"), (778, EIO, "the disk reported an error"),
+        (4874, EIO, "the disk reported an error"), (4874, ENOSPC, "the disk is full"),
+    ])
+    func `an error of the file says what the system refused`(code: Int, number: Int32, words: String) {
+        #expect(Database.Failure(code: Int32(code), cause: "a test", number: number).description == words)
     }
 
     /// SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR and SQLITE_FULL.

@@ -78,6 +78,69 @@ import Testing
         #expect(other?.code == .conflict)
     }
 
+    /// The next events of a connector, as soon as the server hands them out.
+    private func batch(_ engine: NATSEngine) async throws -> OutboxBatch {
+        while true {
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: now)
+            guard batch.isEmpty else { return batch }
+            await Task.yield()
+        }
+    }
+
+    @Test func `a letter of a stream that was deleted neither replaces nor hides an event at the same position`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        let attempt = Attempt(at: now, failures: [DeliveryFailure(.invalid, "no")])
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        let first = try await batch(engine)
+        try await engine.settle(first, [.dead], attempt)
+        // The host takes note of what the server knows to be settled.
+        _ = try await engine.version()
+        _ = try await engine.jetStream.request("STREAM.DELETE.OUTBOX")
+        _ = try await servers.migrate(["a"])
+        _ = try await engine.append([.numbered(2)], to: ["a"])
+        let second = try await batch(engine)
+        #expect(second.entries.map(\.position) == first.entries.map(\.position))
+        #expect(try await engine.records(RecordSelection(states: [.queued])).map(\.event.id) == ["event-2"])
+        try await engine.settle(second, [.dead], attempt)
+        let letters = try await engine.records(RecordSelection(states: [.dead]))
+        #expect(letters.map(\.event.id).sorted() == ["event-1", "event-2"])
+        await engine.close()
+    }
+
+    @Test func `an event that one host dropped to make room is not shown as delivered by another`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let (first, second) = (try await engine(servers, ["a"]), try await engine(servers, ["a"]))
+        _ = try await first.append([.numbered(1), .numbered(2)], to: ["a"])
+        while try await first.statistics()["a"]?.queued != 2 { await Task.yield() }
+        #expect(try await first.dropOldest(10, of: "a") == ["event-1"])
+        #expect(try await second.records(RecordSelection()).map(\.event.id) == ["event-2"])
+        #expect(try await first.records(RecordSelection(ids: ["event-1"])).map(\.state) == [.dropped])
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `the events of a deleted consumer go to no other connector, and migrate says that they are left`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a", "b"])
+        let engine = try await engine(servers)
+        _ = try await engine.append([.numbered(1)], to: ["b"])
+        _ = try await engine.jetStream.request("CONSUMER.DELETE.OUTBOX.b")
+        let done = try await servers.migrate(["a", "c"])
+        #expect(done.first == "created the consumer of c")
+        #expect(done.last?.hasPrefix("warning: 1 event is stored for connectors whose consumers were deleted") == true)
+        let consumers = try await engine.schema.consumers()
+        #expect(consumers["c"]?.slot == 2 && consumers["c"]?.pending == 0)
+        #expect(try await servers.migrate(["a", "c"]) == [])
+        await engine.close()
+    }
+
     @Test func `each of 65 servers is tried`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])

@@ -18,21 +18,21 @@ import Testing
         let returned = AsyncStream.makeStream(of: String.self)
         var answers = FakeNATSServer.Answers()
         answers.answer = { request in
-            let answer = Array(store.answer(request).joined())
+            let frames = store.answer(request)
+            let answer = Array(frames.joined())
             if request.payload == Array("-NAK".utf8) { returned.continuation.yield(request.subject) }
             return late.withLock { late in
-                // The request for events gets no answer of its own; what it asked for comes with the next answer.
+                // The request for events is told that there are none; what it asked for comes with the next answer.
                 if request.subject.contains("CONSUMER.MSG.NEXT") {
-                    late = answer
-                    return []
+                    late = Array(frames.dropLast().joined())
+                    return frames.last ?? []
                 }
                 defer { if request.subject.contains("CONSUMER.INFO") { late = [] } }
                 return request.subject.contains("CONSUMER.INFO") ? late + answer : answer
             }
         }
         let server = try FakeNATSServer(answers)
-        var settings = NATSSettings(url: server.url)
-        settings.waits.answer = 50_000_000
+        let settings = NATSSettings(url: server.url)
         let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
         _ = try await engine.append([.numbered(1)], to: ["a"])
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)

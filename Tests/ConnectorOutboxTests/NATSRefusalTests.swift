@@ -150,6 +150,88 @@ import Testing
         }
     }
 
+    @Test func `an event that is larger than the stream takes is too large, whatever the server takes`() async throws {
+        let answer: Answer = { request in
+            guard Self.isEvent(request) else { return nil }
+            return request.message(Self.refusal(400, 10_054, "message size exceeds maximum allowed"))
+        }
+        try await withEngine(answer) { engine, _ in
+            let error = await #expect(throws: ConnectorError.self) {
+                try await engine.append([.numbered(1)], to: ["a"])
+            }
+            #expect(error?.code == .tooLarge)
+            #expect(error?.fix?.contains("max_msg_size") == true)
+        }
+    }
+
+    // MARK: Leasing
+
+    @Test func `a permission to lease events that the user lacks is an error, and not an empty queue`() async throws {
+        let answer: Answer = { request in
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.MSG.NEXT.") else { return nil }
+            return Array("-ERR 'Permissions Violation for Publish to \"\(request.subject)\"'\r\n".utf8)
+        }
+        var waits = Self.brief
+        waits.limit = 2_000_000_000
+        try await withEngine(waits: waits, answer) { engine, _ in
+            _ = try await engine.append([.numbered(1)], to: ["a"])
+            let error = await #expect(throws: ConnectorError.self) {
+                try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            }
+            #expect(error?.code == .storage && error?.isRetryable == true)
+            #expect(error?.cause?.contains("Permissions Violation") == true)
+        }
+    }
+
+    @Test func `a consumer that was deleted is an error that names the remedy`() async throws {
+        let answer: Answer = { request in
+            if request.subject.hasPrefix("$JS.API.CONSUMER.MSG.NEXT.") { return [] }
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.INFO.") else { return nil }
+            return request.message(Self.refusal(404, 10_014, "consumer not found"))
+        }
+        var waits = Self.brief
+        waits.limit = 3_000_000_000
+        try await withEngine(waits: waits, answer) { engine, _ in
+            let error = await #expect(throws: ConnectorError.self) {
+                try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            }
+            #expect(error?.message.contains("consumer not found") == true)
+            #expect(error?.fix?.contains("outbox migrate") == true)
+        }
+    }
+
+    @Test func `a consumer for which no server responds for a moment hands out its events after it`() async throws {
+        let isAbsent = Mutex(true)
+        let answer: Answer = { request in
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.MSG.NEXT.") else { return nil }
+            let isFirst = isAbsent.withLock { isAbsent in
+                defer { isAbsent = false }
+                return isAbsent
+            }
+            return isFirst ? request.message([], headers: "NATS/1.0 503") : nil
+        }
+        try await withEngine(answer) { engine, _ in
+            _ = try await engine.append([.numbered(1)], to: ["a"])
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            #expect(batch.entries.map(\.event.id) == ["event-1"])
+        }
+    }
+
+    @Test func `a consumer for which no server responds is an error in the end`() async throws {
+        let answer: Answer = { request in
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.MSG.NEXT.") else { return nil }
+            return request.message([], headers: "NATS/1.0 503")
+        }
+        try await withEngine(waits: Self.brief, answer) { engine, log in
+            _ = try await engine.append([.numbered(1)], to: ["a"])
+            let error = await #expect(throws: ConnectorError.self) {
+                try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            }
+            #expect(error?.cause?.contains("the consumer a") == true)
+            #expect(log.subjects("$JS.API.CONSUMER.MSG.NEXT.").count > 1)
+        }
+    }
+
     // MARK: Settling
 
     private func settle(_ engine: NATSEngine, _ batch: OutboxBatch, _ outcomes: [DeliveryOutcome]) async throws {
@@ -195,16 +277,123 @@ import Testing
         }
     }
 
+    @Test func `a letter that is in the queue again and cannot be deleted is an error that says both`() async throws {
+        let answer: Answer = { request in
+            guard request.subject.hasPrefix("$JS.API.STREAM.MSG.DELETE.") else { return nil }
+            return request.message(Self.refusal(400, 10_110, "message delete not permitted"))
+        }
+        try await withEngine(answer) { engine, log in
+            _ = try await engine.append([.numbered(1)], to: ["a"])
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            try await settle(engine, batch, [.dead])
+            let error = await #expect(throws: ConnectorError.self) { try await engine.replay(RecordSelection()) }
+            #expect(error?.message.contains("not permitted") == true)
+            #expect(error?.message.contains("in the queue again") == true)
+            #expect(log.subjects("OUTBOX.e.").count == 2)
+        }
+    }
+
+    @Test(arguments: [10_002, 10_026, 10_027] as [Int64])
+    func `that an account may have no more streams or consumers is said with a remedy`(_ number: Int64) async throws {
+        try await withEngine { engine, _ in
+            let refusal = JetStream.Refusal(code: 400, number: number, description: "limit reached")
+            #expect(engine.jetStream.error(refusal).fix?.contains("account") == true)
+        }
+    }
+
+    // MARK: Losing the servers
+
+    @Test(arguments: [true, false])
+    func `a host notices that its stream or consumer is gone while nothing waits, and that it is back`(
+        isStream: Bool
+    ) async throws {
+        let store = FakeJetStream(["a"])
+        let isGone = Mutex(false)
+        var answers = FakeNATSServer.Answers()
+        answers.answer = { request in
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.LIST."), isGone.withLock(\.self) else {
+                return Array(store.answer(request).joined())
+            }
+            return isStream
+                ? request.message(Self.refusal(404, 10_059, "stream not found"))
+                : request.message(Array(#"{"total":0,"consumers":[]}"#.utf8))
+        }
+        let server = try FakeNATSServer(answers)
+        let settings = NATSSettings(url: server.url)
+        let bench = Bench(
+            engine: { () throws(ConnectorError) in
+                try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+            }
+        )
+        try await bench.outbox.start(isStored: true)
+        #expect(bench.outbox.fault == nil)
+        isGone.withLock { $0 = true }
+        await bench.clock.advance(toTimerAfter: .seconds(1))
+        if bench.outbox.fault == nil { await bench.until { bench.outbox.fault != nil } }
+        let words = isStream ? "stream not found" : "no consumer for a"
+        #expect(bench.outbox.fault?.message.contains(words) == true)
+        #expect(bench.outbox.fault?.fix?.contains("outbox migrate") == true)
+        isGone.withLock { $0 = false }
+        await bench.clock.advance(toTimerAfter: .seconds(1))
+        if bench.outbox.fault != nil { await bench.until { bench.outbox.fault == nil } }
+        await bench.outbox.close()
+        withExtendedLifetime(server) {}
+    }
+
     // MARK: Reading
+
+    @Test(arguments: [#""deliver_subject":"somewhere""#, #""inactive_threshold":60000000000"#])
+    func `a consumer that hands out nothing on request, or ends by itself, is refused`(_ setting: String) async throws {
+        let config = #""durable_name":"a","ack_policy":"explicit","filter_subject":"OUTBOX.e.1.>""#
+        let answer: Answer = { request in
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.LIST.") else { return nil }
+            return request.message(Array(#"{"total":1,"consumers":[{"config":{\#(config),\#(setting)}}]}"#.utf8))
+        }
+        let error = await #expect(throws: ConnectorError.self) { try await withEngine(answer) { _, _ in } }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("its \(setting.split(separator: "\"")[0]) is set") == true)
+    }
+
+    @Test func `a stream that does not confirm what it stores is refused`() async throws {
+        let config =
+            #""subjects":["OUTBOX.e.>"],"retention":"limits","storage":"file","num_replicas":1,"discard":"new""#
+        let answer: Answer = { request in
+            guard request.subject == "$JS.API.STREAM.INFO.OUTBOX" else { return nil }
+            return request.message(Array(#"{"config":{\#(config),"no_ack":true},"state":{}}"#.utf8))
+        }
+        let error = await #expect(throws: ConnectorError.self) { try await withEngine(answer) { _, _ in } }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("no_ack") == true)
+    }
 
     @Test func `a consumer whose state no server knows at the moment is not reported as missing`() async throws {
         let answer: Answer = { request in
             guard request.subject.hasPrefix("$JS.API.CONSUMER.LIST.") else { return nil }
             return request.message(Array(#"{"total":2,"consumers":[],"missing":["a","b"]}"#.utf8))
         }
-        let error = await #expect(throws: ConnectorError.self) { try await withEngine(answer) { _, _ in } }
+        let error = await #expect(throws: ConnectorError.self) {
+            try await withEngine(waits: Self.brief, answer) { _, _ in }
+        }
         #expect(error?.code == .storage && error?.isRetryable == true)
-        #expect(error?.message.contains("a, b") == true)
+        #expect(error?.cause?.contains("a, b") == true)
+    }
+
+    @Test func `a consumer for which no server responds for a moment is awaited`() async throws {
+        let isAbsent = Mutex(false)
+        let answer: Answer = { request in
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.LIST.") else { return nil }
+            let isFirst = isAbsent.withLock { isAbsent in
+                defer { isAbsent = false }
+                return isAbsent
+            }
+            return isFirst ? request.message(Array(#"{"total":2,"consumers":[],"missing":["a"]}"#.utf8)) : nil
+        }
+        try await withEngine(answer) { engine, log in
+            let count = log.subjects("$JS.API.CONSUMER.LIST.").count
+            isAbsent.withLock { $0 = true }
+            _ = try await engine.version()
+            #expect(log.subjects("$JS.API.CONSUMER.LIST.").count == count + 2)
+        }
     }
 
     @Test func `the oldest event is read once, and each connector has a size of its own`() async throws {

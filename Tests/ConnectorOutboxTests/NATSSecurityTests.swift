@@ -91,7 +91,7 @@ import Testing
         }
         settings.authorities = "\(Self.fixtures)/nothing.pem"
         let absent = await #expect(throws: ConnectorError.self) { try await self.engine(settings) }
-        #expect(absent?.message.contains("nothing.pem") == true, "\(absent?.message ?? "")")
+        #expect(absent?.message.contains("nothing.pem cannot be read") == true, "\(absent?.message ?? "")")
     }
 
     @Test func `the right token opens the servers, a wrong one does not, and an open engine takes a new one`()

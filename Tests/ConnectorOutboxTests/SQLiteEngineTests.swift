@@ -70,10 +70,49 @@ import Testing
         await second.close()
     }
 
-    @Test func `one process at a time delivers`() throws {
+    @Test func `events that make room while the vendor takes them count as delivered, with their attempt`() async throws
+    {
+        let engine = try await engine()
+        _ = try await engine.append((1...3).map { .numbered($0, bytes: 100) }, to: ["a"])
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(count: 2), now: OutboxEvent.start)
+        #expect(try await engine.dropOldest(200, of: "a") == ["event-1", "event-2"])
+        let step = try await engine.settle(
+            batch,
+            [.delivered, .dead],
+            Attempt(at: OutboxEvent.start, failures: [nil, DeliveryFailure(.invalid, "no")])
+        )
+        #expect(step.isApplied == [false, false] && step.restored == 1)
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.delivered, queue.dropped) == (1, 1, 1))
+        let records = try await engine.records(RecordSelection(ids: ["event-1", "event-2"]))
+        #expect(records.map(\.state) == [.delivered, .dropped])
+        #expect(records.map(\.attempts.count) == [1, 0])
+        await engine.close()
+    }
+
+    @Test func `dead letters that were replayed since they were listed are not dropped`() throws {
+        let tables = try OutboxTables(":memory:")
+        var (dropped, waiting) = (0, 0)
+        try tables.transaction(isStable: false) { tables throws(Database.Failure) in
+            _ = try tables.append([.numbered(1), .numbered(2)], to: ["a"])
+            try tables.flushCounters()
+            let batch = try tables.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            let failure = DeliveryFailure(.invalid, "no")
+            let attempt = Attempt(at: OutboxEvent.start, failures: batch.entries.map { _ in failure })
+            _ = try tables.settle(batch, batch.entries.map { _ in .dead }, attempt)
+            let letters = try tables.references(RecordSelection(states: [.dead]))
+            _ = try tables.replay(letters.prefix(1), now: OutboxEvent.start)
+            dropped = try tables.drop(letters[...], in: [.dead])
+            waiting = try tables.statistics()["a"]?.queued ?? 0
+        }
+        #expect((dropped, waiting) == (1, 1))
+    }
+
+    @Test func `one host at a time delivers, whatever its process`() throws {
         var lock: DeliveryLock? = try DeliveryLock(folder.path)
         let error = #expect(throws: ConnectorError.self) { try DeliveryLock(folder.path) }
         #expect(error?.code == .conflict)
+        #expect(error?.message.hasPrefix("another host, in this process or another one, delivers") == true)
         #expect(lock != nil)
         lock = nil
         _ = try DeliveryLock(folder.path)

@@ -74,7 +74,7 @@ final class SteeredEngine: OutboxEngine {
     private func fail(_ left: borrowing Atomic<Int>) throws(ConnectorError) {
         guard left.load(ordering: .relaxed) > 0 else { return }
         left.subtract(1, ordering: .relaxed)
-        throw ConnectorError(.storage, "the disk fails")
+        throw ConnectorError(.storage, "the disk fails", cause: "sector 7")
     }
 
     func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {

@@ -142,12 +142,22 @@ final class Vendor: Sendable {
     }
 }
 
+/// What an outbox tells of its deliveries: why they began to fail, and nil each time that they succeeded again.
+final class Pauses: Sendable {
+    private let state = Mutex<[String?]>([])
+
+    var reasons: [String?] { state.withLock(\.self) }
+
+    func add(_ failure: DeliveryFailure?) { state.withLock { $0.append(failure?.reason) } }
+}
+
 /// An outbox with vendors, and a clock that the test moves.
 final class Bench: Sendable {
     let clock = ManualHostClock()
     let vendors: [String: Vendor]
     let policy: DeliveryPolicy
     let outbox: Outbox
+    let pauses = Pauses()
     private let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
@@ -159,7 +169,7 @@ final class Bench: Sendable {
     ) {
         let vendors = Dictionary(uniqueKeysWithValues: paths.map { ($0, Vendor()) })
         (self.vendors, self.policy) = (vendors, policy)
-        let (clock, changed) = (clock, changes.continuation)
+        let (clock, changed, pauses) = (clock, changes.continuation, pauses)
         outbox = Outbox(
             vendors.map { path, vendor in
                 Outbox.Target(
@@ -183,7 +193,8 @@ final class Bench: Sendable {
                 clock: clock,
                 jitter: { $0 },
                 executor: WorkerThreads(),
-                onChange: { changed.yield() }
+                onChange: { changed.yield() },
+                onPause: { pauses.add($1) }
             )
         )
     }

@@ -13,8 +13,7 @@ final class Pushgateway: AnalyticsPlugin {
     private let host: Host
     private let requests: PushgatewayRequests
     private let credentials: OptionalCredentials
-    /// The totals of what was delivered, and the greatest that were pushed: the gateway may have them without an answer. Nil until the
-    /// first delivery has read them.
+    /// The totals of what was delivered, and the greatest that the gateway may have; nil until the first delivery.
     private let totals = Mutex<(delivered: PushedCounters, pushed: PushedCounters)?>(nil)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -43,7 +42,8 @@ final class Pushgateway: AnalyticsPlugin {
         return try await PushgatewayRequests.limits.deliver(events) { event in
             Array(PushedCounters.labels(of: event).utf8)
         } send: { batch in
-            var (next, before) = (totals.delivered, totals.pushed)
+            let before = totals.pushed
+            var next = totals.delivered
             for (event, _) in batch { try next.count(event) }
             totals.pushed.raise(to: next)
             defer { self.totals.withLock { $0 = totals } }
@@ -51,14 +51,11 @@ final class Pushgateway: AnalyticsPlugin {
                 _ = try await read(PushgatewayRequests.pushed, requests.push(totals.pushed))
                 totals.delivered = next
             } catch {
-                guard [.invalid, .tooLarge].contains(error.status) else { throw error }
-                // What the gateway refuses it does not have, and would refuse again. An earlier push without an answer it may have.
+                guard [.conflict, .tooLarge].contains(error.status) else { throw error }
+                // What the gateway refuses it does not have. An earlier push without an answer it may have.
                 totals.pushed = before
-                if before != totals.delivered {
-                    before = try await found()
-                    totals.pushed = totals.delivered
-                    totals.pushed.raise(to: before)
-                }
+                if before != totals.delivered { totals.pushed = try await found() }
+                totals.pushed.raise(to: totals.delivered)
                 throw error
             }
         }
@@ -77,7 +74,10 @@ final class Pushgateway: AnalyticsPlugin {
 
     private func read(_ expected: VendorAnswer, _ request: HTTPRequest) async throws(PluginError) -> JSONValue {
         try expected.body(of: try await host.http.send(credentials.added(to: request))) { response in
-            response.failure(vendor: "pushgateway", now: host.clock.now)
+            var error = response.failure(vendor: "pushgateway", words: response.excerpt(of: 1000), now: host.clock.now)
+            // A push says nothing of an event but valid labels: it is refused for what the gateway has, which may change.
+            if error.status == .invalid { (error.status, error.isRetryable) = (.conflict, true) }
+            return error
         }
     }
 }

@@ -25,7 +25,7 @@ struct S3Connection: Sendable {
         // Not signed, because proxies change it. A range of a compressed answer would be a range of other bytes.
         request.headers["Accept-Encoding"] = "identity"
         let response = try await host.http.send(request)
-        guard statuses.contains(response.status) else { throw failure(response) }
+        guard statuses.contains(response.status) else { throw failure(response, to: request) }
         return response
     }
 
@@ -36,7 +36,9 @@ struct S3Connection: Sendable {
     func ask(_ request: HTTPRequest, accepting statuses: [Int]) async throws(PluginError) -> HTTPResponse? {
         let response = try await send(request, accepting: statuses + [404])
         guard response.status == 404 else { return response }
-        if (try? XMLElement(parsing: response.body))?["Code"]?.text == "NoSuchBucket" { throw failure(response) }
+        if (try? XMLElement(parsing: response.body))?["Code"]?.text == "NoSuchBucket" {
+            throw failure(response, to: request)
+        }
         return nil
     }
 
@@ -72,13 +74,18 @@ struct S3Connection: Sendable {
 
     // MARK: Errors
 
-    private func failure(_ response: HTTPResponse) -> PluginError {
+    private func failure(_ response: HTTPResponse, to request: HTTPRequest) -> PluginError {
         let document = try? XMLElement(parsing: response.body)
         if let document, document.name == "Error", document["Code"] != nil, response.status >= 300 {
             return failure(response, document)
         }
         guard response.status >= 300 || response.isPage else {
-            return violation("S3 does not answer HTTP \(response.status) here: \(response.excerpt)", response)
+            let path = request.url.description.dropFirst(request.url.origin.count).prefix { $0 != "?" }
+            let words = response.body.isEmpty ? "" : ": \(response.excerpt)"
+            return violation(
+                "S3 does not answer \(request.method.rawValue) \(path) with HTTP \(response.status)\(words)",
+                response
+            )
         }
         return response.failure(vendor: "s3", now: host.clock.now)
     }

@@ -29,7 +29,7 @@ enum SQLiteFailure {
     ///   - code: The extended code.
     ///   - words: SQLite's own message.
     static func error(_ code: Int32, _ words: String) -> PluginError {
-        let primary = connector_sqlite_primary(code)
+        let primary = connector_sqlite_primary(code, 0)
         if primary == SQLITE_CORRUPT || words.hasPrefix("malformed JSON") {
             return damaged(words)
         }

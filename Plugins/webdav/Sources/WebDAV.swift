@@ -96,7 +96,11 @@ final class WebDAV: FilesPlugin {
         guard let found = EntityTag.tag(response.headers["ETag"]) else {
             // This may not be a file: a server may answer with a page about a collection.
             _ = try await file(path).entry()
-            throw connection.violation("the answer has no ETag; the server must give entity tags", response)
+            throw connection.violation(
+                "the answer to GET has no ETag; the server must give entity tags, as lighttpd does for every name to which "
+                    + "mimetype.assign gives a media type",
+                response
+            )
         }
         if let tag, tag != EntityTag.opaque(found) { throw Self.changed(path) }
         return try response.part(from: offset, count: count, vendor: "webdav")

@@ -22,7 +22,7 @@ struct WebDAVConnection: Sendable {
         accepting statuses: some Collection<Int>
     ) async throws(PluginError) -> HTTPResponse {
         let response = try await host.http.send(request)
-        guard statuses.contains(response.status) else { throw failure(response) }
+        guard statuses.contains(response.status) else { throw failure(response, to: request) }
         return response
     }
 
@@ -53,7 +53,9 @@ struct WebDAVConnection: Sendable {
             response = try await host.http.send(request)
         }
         if statuses.contains(response.status) { return response }
-        guard [400, 403, 409].contains(response.status), try await isBelowFile(path) else { throw failure(response) }
+        guard [400, 403, 409].contains(response.status), try await isBelowFile(path) else {
+            throw failure(response, to: request)
+        }
         throw PluginError(
             .conflict,
             "there is a file where \"\(path)\" needs a collection",
@@ -64,15 +66,17 @@ struct WebDAVConnection: Sendable {
 
     /// Creates a collection, unless there is something at its path.
     func makeCollection(_ path: String) async throws(PluginError) {
-        let response = try await host.http.send(requests.makeCollection(path))
+        let request = requests.makeCollection(path)
+        let response = try await host.http.send(request)
         // RFC 4918 requires 405 if something is there. Not every server answers so, and some refuse to create what exists.
         guard response.status != 201, response.status != 405, (try? await find(path)) == nil else { return }
-        throw failure(response)
+        throw failure(response, to: request)
     }
 
     /// The resource at a path; nil if there is none.
     func find(_ path: String) async throws(PluginError) -> WebDAVResource? {
-        let response = try await host.http.send(requests.find(path, depth: 0))
+        let request = requests.find(path, depth: 0)
+        let response = try await host.http.send(request)
         switch response.status {
         case 207: return try resource(path, in: response)
         case 404: return nil
@@ -87,7 +91,7 @@ struct WebDAVConnection: Sendable {
             again.status == 207,
             let found = try? resource(path, in: again),
             found.isCollection
-        else { throw failure(response) }
+        else { throw failure(response, to: request) }
         return found
     }
 
@@ -124,8 +128,10 @@ struct WebDAVConnection: Sendable {
     /// Stores a stamp. A server that keeps no foreign properties refuses it, and the digest stays unknown.
     func set(_ stamp: WebDAVStamp, of path: String) async throws(PluginError) {
         let refusals = [403, 404, 405, 409, 415, 422, 424, 501, 507]
-        let response = try await send(requests.setStamp(stamp, of: path), accepting: [207] + refusals)
-        if response.status == 207 { _ = try resources(in: response) }
+        let response = try await send(requests.setStamp(stamp, of: path), accepting: [200, 204, 207] + refusals)
+        // lighttpd answers 200 or 204, and nothing else, once it has stored everything.
+        let isDone = [200, 204].contains(response.status) && response.body.isEmpty
+        if response.status < 300, !isDone { _ = try resources(in: response) }
     }
 
     private static func isSame(_ path: String, _ names: some Collection<String>) -> Bool {
@@ -154,12 +160,18 @@ struct WebDAVConnection: Sendable {
         PluginError(.protocolViolation, message, domain: "webdav", detail: Int32(clamping: response.status))
     }
 
-    /// The error for a status.
-    func failure(_ response: HTTPResponse) -> PluginError {
+    /// The error for the status of an answer to a request.
+    func failure(_ response: HTTPResponse, to request: HTTPRequest) -> PluginError {
         guard response.status >= 400 else {
-            return response.isPage || response.status >= 300
-                ? response.failure(vendor: "webdav", now: host.clock.now)
-                : violation("WebDAV does not answer HTTP \(response.status) here: \(response.excerpt)", response)
+            guard !response.isPage, response.status < 300 else {
+                return response.failure(vendor: "webdav", now: host.clock.now)
+            }
+            let path = request.url.description.dropFirst(request.url.origin.count)
+            let words = response.body.isEmpty ? "" : ": \(response.excerpt)"
+            return violation(
+                "WebDAV does not answer \(request.method.rawValue) \(path) with HTTP \(response.status)\(words)",
+                response
+            )
         }
         // Servers explain refusals in XML, as text, or with a page, which here is the server's own and not a proxy's.
         let words = response.isPage ? (try? XMLElement(parsing: response.body))?["message"]?.text : response.excerpt

@@ -10,6 +10,8 @@ final class WebDAVTransfer: Sendable {
     /// A part, and the signal that the request has taken it.
     private typealias Offer = (content: [UInt8], taken: OneShot<Void>)
 
+    /// The request, without its body.
+    let request: HTTPRequest
     private let connection: WebDAVConnection
     private let offers: AsyncStream<Offer>
     private let sink: AsyncStream<Offer>.Continuation
@@ -25,7 +27,7 @@ final class WebDAVTransfer: Sendable {
 
     /// Begins a request, which waits for its body.
     init(_ request: HTTPRequest, _ connection: WebDAVConnection) {
-        self.connection = connection
+        (self.request, self.connection) = (request, connection)
         (offers, sink) = AsyncStream.makeStream(of: Offer.self)
         let task = Task { [self] in
             do throws(PluginError) {
@@ -53,7 +55,7 @@ final class WebDAVTransfer: Sendable {
             }
         }
         guard let outcome = outcome.value else { return }
-        throw connection.failure(try outcome.get())
+        throw connection.failure(try outcome.get(), to: request)
     }
 
     /// Ends the body.

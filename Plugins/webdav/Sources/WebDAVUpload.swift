@@ -114,7 +114,7 @@ final class WebDAVUpload: Sendable {
         }
         try await transfer.send(last)
         let response = try await transfer.finish()
-        guard [201, 204].contains(response.status) else { throw connection.failure(response) }
+        guard [201, 204].contains(response.status) else { throw connection.failure(response, to: transfer.request) }
     }
 
     /// Checks that the upload has not been aborted.

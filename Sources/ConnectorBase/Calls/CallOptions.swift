@@ -3,7 +3,9 @@
 
 /// Options of one call.
 public struct CallOptions: Sendable {
-    /// The time after which the call fails with `timed-out` and the plugin is told to stop; at least 0.
+    /// The time after which the call fails with `timed-out` and the plugin is told to stop.
+    ///
+    /// With no time at all, such as the negative rest of a deadline that has passed, the call fails before any plugin code runs.
     ///
     /// It covers the whole call: the wait for a turn on a `serial` gate, all the adapter's work, including retries, and all the children
     /// of a composite. Calls by name end at that time, whatever the plugin does. Typed and prepared calls, and operations that the manifest
@@ -28,5 +30,19 @@ public struct CallOptions: Sendable {
     public init(timeout: Duration = .seconds(30), onProgress: (@Sendable (JSONValue) -> Void)? = nil) {
         self.onProgress = onProgress
         self.timeout = timeout
+    }
+}
+
+extension CallOptions {
+    /// The error of a call whose time was over before it began: no plugin code has run for it.
+    ///
+    /// - Parameter isRetryable: Whether the call had some time, so that the same call may succeed later.
+    package static func noTime(for operation: String, isRetryable: Bool = false) -> ConnectorError {
+        ConnectorError(
+            .timedOut,
+            "the time of the call of \(operation) was over before it began",
+            fix: "give the call a longer timeout",
+            isRetryable: isRetryable
+        )
     }
 }

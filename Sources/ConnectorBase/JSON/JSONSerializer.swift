@@ -89,12 +89,14 @@ package struct JSONSerializer {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes an escape such as `\u009b`: parsers read the same character, but a terminal that shows the text does not
-    /// act on it.
+    /// Writes an escape such as `\u009b`, or two for a character beyond U+FFFF: parsers read the same character, but a terminal
+    /// that shows the text does not act on it.
     private mutating func escape(_ scalar: Unicode.Scalar) {
-        let digits = String(scalar.value, radix: 16)
-        append("\\u")
-        append(text: String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits)
+        for unit in String(scalar).utf16 {
+            let digits = String(unit, radix: 16)
+            append("\\u")
+            append(text: String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits)
+        }
     }
 
     /// Appends part of the text verbatim.

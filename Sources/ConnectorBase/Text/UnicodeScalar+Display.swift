@@ -3,10 +3,13 @@
 
 extension Unicode.Scalar {
     /// Whether a character steers a display instead of printing: control characters (C0, DEL, C1), line and paragraph
-    /// separators, and characters that change the direction of writing (Unicode's `Bidi_Control`).
+    /// separators, characters that change the direction of writing (Unicode's `Bidi_Control`), and tags, which hide a text from
+    /// people and not from programs.
     package var steersDisplay: Bool {
         switch value {
-        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069,
+            0xE0000...0xE007F:
+            true
         default: false
         }
     }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorBase
+package import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorServices
 
@@ -180,18 +180,53 @@ extension Configuration {
     ///   - known: The connectors that run.
     ///   - present: The paths of the new configuration, from which nothing has moved away.
     package func moves(from known: [String: Connector], to present: Set<String>) -> [String: String] {
+        let claimed = Set(enabledConnectors.compactMap(\.was))
         var moves: [String: String] = [:]
         func add(_ siblings: [Connector], below old: String?) {
             for connector in siblings where connector.isEnabled {
-                let was = connector.was ?? old.map { "\($0)/\(connector.name)" }
-                if let was, let earlier = known[was], !present.contains(was), earlier.isLike(connector) {
-                    moves[connector.path] = was
+                // A child moves with its composite, also if its own `was` was left there after an earlier move.
+                let place = old.map { "\($0)/\(connector.name)" }
+                let candidates = [connector.was, claimed.contains(place ?? "") ? nil : place]
+                let was = candidates.compactMap(\.self).first { was in
+                    known[was]?.isLike(connector) ?? false && !present.contains(was)
                 }
-                add(connector.children, below: was)
+                if let was { moves[connector.path] = was }
+                add(connector.children, below: was ?? connector.was ?? place)
             }
         }
         add(connectors, below: nil)
         return moves
+    }
+
+    /// Why a reload cannot move a connector as its `was` says: the events that wait for one connector must not reach the vendor of another.
+    ///
+    /// A `was` that the running configuration has at the same path was left in the file after an earlier move.
+    ///
+    /// - Parameter running: The configuration that runs.
+    package func moveConflict(with running: Configuration) -> ConnectorError? {
+        let known = Dictionary(running.enabledConnectors.map { ($0.path, $0) }) { first, _ in first }
+        let present = Set(enabledConnectors.map(\.path))
+        for connector in enabledConnectors {
+            guard let was = connector.was, was != connector.path, known[was] != nil, known[connector.path]?.was != was
+            else { continue }
+            if present.contains(was) {
+                return ConnectorError(
+                    .unsupported,
+                    "it cannot move from \"\(was)\" in the reload in which another connector takes that path",
+                    fix: "move it first, and reload with the other connector after that",
+                    connector: connector.path
+                )
+            }
+            if known[connector.path] != nil {
+                return ConnectorError(
+                    .unsupported,
+                    "\"\(was)\" cannot move here in the reload that takes the path from the connector that has it",
+                    fix: "move or remove that connector first, and reload with this move after that",
+                    connector: connector.path
+                )
+            }
+        }
+        return nil
     }
 }
 

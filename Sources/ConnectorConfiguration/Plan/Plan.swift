@@ -112,7 +112,7 @@ extension Plan {
 
     /// A setting that differs. The values of secrets are shown as fingerprints, whose key only the host has.
     public struct Field: Sendable, Hashable {
-        /// The key in the file; `config.NAME` for a field of the plugin, `image` for the bytes of the plugin.
+        /// The key in the file; `config.NAME` for a field of the plugin, `image` for the bytes of the plugin, and of libraries beside it.
         public internal(set) var name: String
         /// The value that runs; nil if there is none.
         public internal(set) var from: String?

@@ -138,23 +138,39 @@
   let source;
   let version = body.dataset.version;
   const live = byId("live");
-  const show = (state) => {
-    if (!live) return;
+  // A screen reader reads the text out whenever it is set, so it is set only if it changes.
+  const show = (state, text = state) => {
+    if (!live || (live.dataset.state === state && live.textContent === text)) return;
     live.hidden = false;
-    live.textContent = state;
+    live.textContent = text;
     live.dataset.state = state;
+  };
+  const lose = () => {
+    if (live?.dataset.state !== "lost") show("lost", "no answer since " + new Date().toLocaleTimeString());
+  };
+  // Why the page needs a new login, which a stream does not tell; undefined if it needs none, or the host does not answer.
+  const loginRefusal = async () => {
+    try {
+      const response = await fetch(location.href, { headers: { Accept: "application/json" } });
+      return response.status === 401 ? (await response.json()).errors[0].message : undefined;
+    } catch {
+      return undefined;
+    }
   };
   const follow = () => {
     if (!body.dataset.live || source) return;
     const query = "at=" + encodeURIComponent(body.dataset.live) + "&version=" + encodeURIComponent(version);
     source = new EventSource("/-/live?" + query);
     source.onopen = () => show("live");
-    source.onerror = () => {
-      show("lost");
+    source.onerror = async () => {
+      lose();
       // A browser reconnects after a broken connection, but not after a status other than 200.
       if (source?.readyState !== EventSource.CLOSED) return;
       disconnect();
-      setTimeout(() => { if (!document.hidden) follow(); }, 5000);
+      const refusal = await loginRefusal();
+      if (source) return;
+      if (refusal) show("lost", refusal);
+      else setTimeout(() => { if (!document.hidden) follow(); }, 5000);
     };
     source.onmessage = (event) => {
       version = event.lastEventId;
@@ -264,6 +280,8 @@
     order = sent.catch(() => {});
     return sent;
   };
+  // The ids of the forms whose calls have not been answered yet: a change of the page may replace the forms themselves.
+  const sending = new Set();
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (form.method !== "post" || !["/-/act", "/-/call"].includes(form.getAttribute("action"))) return;
@@ -273,10 +291,13 @@
     if (button?.name) fields.append(button.name, button.value);
     const name = button?.getAttribute("aria-label") || button?.textContent || "working";
     const isOrdered = "ordered" in form.dataset || "ordered" in (button?.dataset ?? {});
+    const isCall = form.getAttribute("action") === "/-/call" && !isOrdered;
+    if (isCall && sending.has(form.id)) return;
     if (isOrdered && waiting >= waitingLimit) {
       dropped += 1;
       return notify(`${name} was dropped: ${waiting} actions wait`, "bad");
     }
+    if (isCall) sending.add(form.id);
     button?.setAttribute("aria-busy", "true");
     notify(name + " …");
     try {
@@ -285,9 +306,19 @@
     } catch {
       notify("the host does not respond", "bad");
     } finally {
+      if (isCall) sending.delete(form.id);
       button?.removeAttribute("aria-busy");
       if (document.activeElement === body) button?.focus();
     }
+  });
+  // Neither a double click nor a key that is held down sends a form more than once, however soon the answer comes.
+  document.addEventListener("click", (event) => {
+    const form = event.target.closest("button")?.form;
+    if (event.detail > 1 && form?.getAttribute("action") === "/-/call") event.preventDefault();
+  });
+  document.addEventListener("keydown", (event) => {
+    const isHeld = event.repeat && event.key === "Enter" && event.target.localName !== "textarea";
+    if (isHeld && event.target.form?.method === "post") event.preventDefault();
   });
   // A key presses the button that names it, except where text is entered.
   document.addEventListener("keydown", (event) => {

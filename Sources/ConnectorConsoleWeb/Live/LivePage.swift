@@ -68,6 +68,7 @@ struct LivePage {
             ["replace", "readiness", .string(PageView.readiness(content).text)],
             ["replace", "tabs", .string(PageView.navigation(content).text)],
             ["fill", "scene", .string(view.body().text)],
+            ["text", "command", .string(content.scene.commandLine ?? "")],
         ]
         if canAct { operations.append(["fill", "scene-acts", .string(PageView.acts(content.scene).text)]) }
         return operations

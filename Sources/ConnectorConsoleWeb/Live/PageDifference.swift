@@ -19,6 +19,9 @@ struct PageDifference: Sendable {
             add("replace", "readiness", .string(PageView.readiness(new).text))
         }
         if old.tabs != new.tabs { add("replace", "tabs", .string(PageView.navigation(new).text)) }
+        if old.scene.commandLine != new.scene.commandLine {
+            add("text", "command", .string(new.scene.commandLine ?? ""))
+        }
         for transition in new.transitions where !old.transitions.contains(transition) {
             let state = transition.state.rawValue
             add("notify", .string("\(transition.path) is \(state)"), .string(state))
@@ -42,9 +45,8 @@ struct PageDifference: Sendable {
             case .everything:
                 add("fill", "scene", .string(view.body().text))
                 if canAct { add("fill", "scene-acts", .string(PageView.acts(new.scene).text)) }
-            case .acts(_, let commandLine):
+            case .acts:
                 if canAct { add("fill", "scene-acts", .string(PageView.acts(new.scene).text)) }
-                if let commandLine { add("text", "command", .string(commandLine)) }
             case .frame: break
             case .update(let component, let row, let value):
                 update(component, row, to: value, from: old, view)

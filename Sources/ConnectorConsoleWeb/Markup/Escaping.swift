@@ -53,8 +53,9 @@ enum Escaping {
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
-        // Control characters; the lead bytes of U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF and U+F000 to U+FFFF.
-        case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF: true
+        // Control characters; the lead bytes of U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF, U+F000 to U+FFFF and
+        // U+C0000 to U+FFFFF.
+        case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF, 0xF3: true
         default: false
         }
     }

@@ -46,7 +46,7 @@ struct PageView: Sendable {
                 if let message { markup.element("p", ("class", "message"), text: message) }
                 if canAct { form(content.address, &markup) }
                 markup.element("div", ("id", "scene")) { $0.append(view.body()) }
-                commandLine(content.scene.commandLine, &markup)
+                commandLine(content.scene.commandLine ?? "", &markup)
             }
             footer(&markup)
         }
@@ -104,7 +104,7 @@ struct PageView: Sendable {
                 markup.element("span", text: title)
             }
             if content.hasHost { markup.append(Self.readiness(content)) }
-            markup.element("span", ("class", "live"), ("id", "live"), ("hidden", ""), text: "")
+            markup.element("span", ("class", "live"), ("id", "live"), ("role", "status"), ("hidden", ""), text: "")
             if !canAct { markup.element("span", ("class", "badge"), text: "read only") }
         }
     }
@@ -234,9 +234,8 @@ struct PageView: Sendable {
         }
     }
 
-    /// The equivalent command line, with a button that the script makes visible.
-    func commandLine(_ line: String?, _ markup: inout Markup) {
-        guard let line else { return }
+    /// The equivalent command line, with a button that the script makes visible; hidden by the style sheet while it is empty.
+    func commandLine(_ line: String, _ markup: inout Markup) {
         markup.element("div", ("class", "command")) { markup in
             markup.element("span", text: "On the command line")
             markup.element("code", ("id", "command"), text: line)

@@ -114,7 +114,10 @@ package struct ControlClient: Sendable {
         let (status, answer): (Int, [UInt8])
         do {
             (status, answer) = try await client.exchange(request, part)
-        } catch let error as ConnectorError {
+        } catch var error as ConnectorError {
+            if error.code == .tooLarge, error.fix == nil {
+                error.fix = "ask for less; with --no-attach, a command opens the gates itself, without this limit"
+            }
             throw error
         } catch {
             guard !Task.isCancelled else {
@@ -123,7 +126,7 @@ package struct ControlClient: Sendable {
             throw ConnectorError(
                 .unavailable,
                 "the host that listens in \(directory) does not respond",
-                fix: "check whether its process hangs; connector-host status --no-attach opens the gates itself",
+                fix: "check whether its process hangs or is stopped, and end it if so",
                 cause: String(describing: error),
                 isRetryable: true
             )

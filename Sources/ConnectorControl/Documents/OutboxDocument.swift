@@ -85,7 +85,8 @@ package enum OutboxDocument {
         ConnectorError(
             .missing,
             "there is no event \(id) in the outbox",
-            fix: "check the id; delivered events are kept only until 10,000 others have been delivered"
+            fix:
+                "check the id; delivered events are kept only until 10,000 others have been delivered, or 1,000 with an outbox in NATS"
         )
     }
 

@@ -244,7 +244,7 @@ package final class ControlSocket: Sendable {
             throw ConnectorError(
                 .denied,
                 "this user has no access to \(directory), where a host may listen",
-                fix: "run the command as the user who runs the host; status --no-attach opens the gates itself",
+                fix: "run the command as the user who runs the host",
                 cause: reason.description
             )
         case EAGAIN:

@@ -42,7 +42,8 @@ package struct LocalClient: Sendable {
     ///   body instead.
     /// - Returns: The status and the body; the body is empty if `part` received it. A server that ends in the middle of a response
     ///   ends it for `part`.
-    /// - Throws: The error of the connection, or of `part`; an error for a response that takes longer than the client's patience.
+    /// - Throws: The error of the connection, or of `part`; an error for a response that takes longer than the client's patience;
+    ///   `too-large` for one that is longer than ``limit``, to a request that the server has nevertheless carried out.
     package func exchange(
         _ request: ServerRequest,
         _ part: ((ByteBufferView) throws -> Bool)? = nil
@@ -92,7 +93,12 @@ package struct LocalClient: Sendable {
                         continue
                     }
                     body += bytes.readableBytesView
-                    guard body.count <= limit else { throw ChannelError.eof }
+                    guard body.count <= limit else {
+                        throw ConnectorError(
+                            .tooLarge,
+                            "the answer has more than \(limit >> 20) MiB, and was not read to its end; what was asked for is done"
+                        )
+                    }
                 case .end: if let status { return (status, body) }
                 }
             }
@@ -111,6 +117,7 @@ package struct LocalClient: Sendable {
     }
 
     private func connect() async throws -> NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart> {
+        try EventLoops.prepare()
         let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(.seconds(5))
         let prepare:
             @Sendable (any Channel) -> EventLoopFuture<

@@ -100,6 +100,7 @@ package final class HTTPServer: Sendable {
     }
 
     private func listen() async throws -> any Channel {
+        try EventLoops.prepare()
         let (shared, prepare) = (shared, prepare)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             // If the queue is full, the client's SYN is dropped, and the client retries only after a second.

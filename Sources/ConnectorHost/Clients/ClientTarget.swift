@@ -237,7 +237,9 @@ struct ClientTarget: Sendable {
         _ options: CallOptions
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
         let arguments = CallArguments(texts: [(parameter, batch)])
-        let answer = try await call("deliver", arguments, options)
+        var call = Node.Call(operation: "deliver", arguments: arguments, options: options, in: reference.tree)
+        call.batchCount = count
+        let answer = try await node.call(call)
         return try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: count) }
     }
 

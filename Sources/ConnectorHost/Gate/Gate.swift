@@ -169,6 +169,9 @@ final class Gate: CalledGate {
     /// The loaded bytes; nil if the gate has loaded none.
     var content: ImageContent? { storage.withLock { $0.content } }
 
+    /// Whether libraries beside the image have changed since the current instance's runner was handed them.
+    var hasOtherLibraries: Bool { storage.withLock { $0.current }?.hasOtherLibraries ?? false }
+
     /// The secrets that the current instance uses, or that the next one will.
     var secrets: [String: Secret] {
         storage.withLock { $0.current?.configuration.secrets ?? $0.configuration.secrets }
@@ -187,8 +190,7 @@ final class Gate: CalledGate {
         return ConnectorError(
             .notOpen,
             "the gate \(state == .failed ? "has failed" : "is \(state.rawValue)")",
-            fix: state == .closed && error == nil
-                ? "open the host first, or make another one if it has been closed" : nil,
+            fix: state == .closed && error == nil ? Report.openFirst : nil,
             cause: error?.message,
             isRetryable: true
         )
@@ -209,7 +211,7 @@ final class Gate: CalledGate {
         return environment.redactor.redact(error)
     }
 
-    /// Counts and logs a violation of the ABI. Call it from any thread.
+    /// Counts and logs a violation of the ABI, or of the rules of a capability. Call it from any thread.
     func misbehaved(_ what: String) {
         storage.withLock { $0.misbehaviourCount += 1 }
         logger.warning("plugin misbehaved", metadata: ["what": "\(environment.redactor.redact(what))"])
@@ -278,7 +280,7 @@ extension Gate {
                 } ?? [:],
                 http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount,
-                warnings: plan.warnings + [storage.content?.staticTLSWarning].compactMap(\.self),
+                warnings: plan.warnings + (storage.content?.loadingWarnings ?? []),
                 uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector },
                 secrets: SecretReport.reports(
                     read: storage.configuration,

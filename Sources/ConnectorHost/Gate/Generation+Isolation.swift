@@ -21,7 +21,7 @@ extension Generation {
         by deadline: UInt64
     ) throws(ConnectorError) -> any Channel {
         state.withLock { $0.step = .create }
-        let key = key(of: candidate)
+        var key = key(of: candidate)
         // The process starts while the image is checked.
         environment.runners.begin(key)
         let (plugin, description): (SealedPlugin?, InstanceDescription)
@@ -31,6 +31,14 @@ extension Generation {
             environment.runners.abandon(key)
             throw error
         }
+        let libraries = plugin?.librariesBeside ?? []
+        if key.image != nil, !libraries.isEmpty {
+            // A runner that has loaded other libraries for the same image cannot take these.
+            let begun = key
+            key.image?.libraries = libraries
+            environment.runners.move(begun, to: key)
+        }
+        state.withLock { $0.libraries = libraries }
         let runner = try environment.runners.hold(key)
         defer { runner.release() }
         state.withLock { $0.runner = runner }
@@ -50,8 +58,36 @@ extension Generation {
             state.withLock { $0.loss = error }
             onLoss(self, error)
         }
-        try channel.create(description, plugin, by: deadline)
+        do throws(ConnectorError) {
+            try channel.create(description, plugin, by: deadline)
+        } catch {
+            throw described(error, candidate)
+        }
         return channel
+    }
+
+    /// The error of a runner, with what helps against a library that only the runner does not find.
+    private func described(_ error: ConnectorError, _ candidate: PluginCandidate) -> ConnectorError {
+        guard error.code == .missingDependency else { return error }
+        let sandbox = sandboxSettings
+        let hides = sandbox.level == .default || sandbox.level == .required
+        let shown = sandbox.read + sandbox.write
+        let folders = DependencyDiagnosis.namedFolders(of: candidate) { name in
+            hides && error.message.contains("needs \(name.excerpt), which")
+        }.filter { folder in !shown.contains { folder == $0 || folder.hasPrefix("\($0)/") } }
+        guard !folders.isEmpty else {
+            var error = error
+            error.fix =
+                "install the package that has it, or put it beside the plugin, linked with -Wl,-rpath,'$ORIGIN': a runner has "
+                + "no LD_LIBRARY_PATH"
+            return error
+        }
+        return ConnectorError(
+            .missingDependency,
+            "the sandbox hides libraries that \(candidate.path) needs: \(folders.joined(separator: ", "))",
+            fix: "\"sandbox\": {\"read\": [\(folders.map { "\"\($0)\"" }.joined(separator: ", "))]} at the connector",
+            cause: error.message
+        )
     }
 
     /// Checks the plugin, and seals it; nil for a library that the runner's dynamic linker finds.

@@ -58,6 +58,8 @@ final class Generation: Sendable {
         var isRemote = false
         /// The runner; nil before there is one.
         var runner: Runner?
+        /// The libraries beside the image that the runner was handed.
+        var libraries: [LibraryBeside] = []
         /// Why the instance is in a runner although the plugin could run in this process; nil unless a crash is the
         /// reason.
         var promotion: Promotion?
@@ -176,6 +178,9 @@ final class Generation: Sendable {
 
     /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.content }
+
+    /// Whether libraries beside the image have changed since a runner was handed them.
+    var hasOtherLibraries: Bool { !state.withLock(\.libraries).allSatisfy(\.isCurrent) }
 
     // MARK: Proofs
 

@@ -54,7 +54,7 @@ public final class ConnectorHost: Sendable {
     private let publisher: MetricsPublisher?
     private let life = Mutex(HostStateMachine())
     /// Sent when the host has closed.
-    private let closed = OneShot<Void>()
+    let closed = OneShot<Void>()
 
     /// Creates a host from a file and everything it references.
     ///
@@ -306,15 +306,19 @@ public final class ConnectorHost: Sendable {
         throw ConnectorError(.cancelled, "the task was cancelled while it awaited the required gates")
     }
 
+    /// Whether the host is closing or closed.
+    var isClosing: Bool { life.withLock(\.isClosing) }
+
     /// Throws `not-open` once the host closes.
     func requireNotClosing() throws(ConnectorError) {
-        if life.withLock(\.isClosing) { throw Reloader.closed }
+        if isClosing { throw Reloader.closed }
     }
 
     /// Retries one connector and everything below it immediately: opens each failed gate, and proves each open one. A
     /// closed one stays closed.
     ///
-    /// A pending wait for the next attempt ends. Before the host opens, and after it closes, this does nothing.
+    /// A pending wait for the next attempt ends. Before the host opens, and after it closes, this does nothing. Cancelling the
+    /// caller's task returns the current report; the attempts continue.
     ///
     /// - Returns: The report afterwards.
     /// - Throws: `unknown-connector` if no connector has the path.
@@ -322,7 +326,13 @@ public final class ConnectorHost: Sendable {
     public func retry(_ path: String) async throws(ConnectorError) -> Report {
         let node = try current.node(path).node
         guard life.withLock(\.isOpen) else { return report }
-        await forEachGate(of: node) { await $0.retry() }
+        let retried = OneShot<Void>()
+        // Detached from the caller's task, as in `open`.
+        Task { [self] in
+            await forEachGate(of: node) { await $0.retry() }
+            retried.send()
+        }
+        _ = await retried.waitUnlessCancelled()
         return report
     }
 

@@ -105,7 +105,21 @@ struct HostOutbox: Sendable {
                 clock: clock,
                 jitter: environment.jitter,
                 executor: environment.calls.gateThreads,
-                onChange: onChange
+                onChange: onChange,
+                onLoss: { error in
+                    guard let error else { return logger.info("the outbox can be used again") }
+                    logger.error("the outbox cannot be used", metadata: ["error": "\(error)"])
+                },
+                onPause: { path, failure in
+                    guard let failure else {
+                        return logger.info("events are delivered again", metadata: ["connector": "\(path)"])
+                    }
+                    let reason = ConnectorError(failure.code, redactor.redact(failure.reason))
+                    logger.warning(
+                        "events wait in the outbox",
+                        metadata: ["connector": "\(path)", "error": "\(reason)"]
+                    )
+                }
             )
         )
     }
@@ -204,7 +218,7 @@ struct HostOutbox: Sendable {
         _ = await searched.wait(for: min(limit ?? Self.patience, Self.patience), on: ticks)
     }
 
-    /// Checks that events can be stored, and records the fault if not. Opening servers checks this already.
+    /// Checks that events can be stored, and records the fault if not. Opening servers checks this, and records it, already.
     private func proveStorage() async {
         do throws(ConnectorError) {
             switch location {
@@ -247,11 +261,8 @@ struct HostOutbox: Sendable {
 
     /// Starts delivery: immediately if an earlier process left events, otherwise with the first event.
     func start() async {
-        do throws(ConnectorError) {
-            try await outbox.start(isStored: location.isStored)
-        } catch {
-            logger.error("cannot open the outbox", metadata: ["error": "\(error)"])
-        }
+        // The fault of an outbox that cannot be opened is in the log and in the report.
+        try? await outbox.start(isStored: location.isStored)
     }
 }
 
@@ -281,7 +292,8 @@ extension HostOutbox {
     /// The report of a tree, with the state of each connector's outbox.
     func report(on tree: Tree) -> Report {
         var report = tree.report { add(to: &$0) }
-        report.outboxError = outbox.fault
+        // A tree that sends no events needs no outbox.
+        if let fault = outbox.fault, tree.queues.contains(where: \.takesEvents) { report.outboxError = fault }
         return report
     }
 

@@ -145,12 +145,13 @@ extension ReloadRun {
             guard await ended.wait(by: deadline, on: environment.clock) == nil else { continue }
             reload.draining.append(path)
         }
+        var metadata: Logger.Metadata = [
+            "changed": "\(plan.changes.count)", "kept": "\(plan.kept.count)", "sha256": "\(reload.digest)",
+        ]
+        if !reload.rolledBack.isEmpty { metadata["rolled back"] = "\(reload.rolledBack.joined(separator: ", "))" }
         environment.gates.logger.info(
             "configuration reloaded",
-            metadata: [
-                "changed": "\(plan.changes.count)", "kept": "\(plan.kept.count)", "sha256": "\(reload.digest)",
-                "rolled back": "\(reload.rolledBack.joined(separator: ", "))",
-            ]
+            metadata: metadata
         )
         return reload
     }

@@ -113,6 +113,9 @@ struct ReloadRun {
             )
             throw Stop(phase: .plan, errors: [error], plan: plan)
         }
+        if let conflict = next.resolved.configuration.moveConflict(with: environment.running.resolved.configuration) {
+            throw Stop(phase: .plan, errors: [conflict], plan: plan)
+        }
         return plan
     }
 

@@ -6,6 +6,7 @@ internal import ConnectorConfiguration
 internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform
+internal import Logging
 
 /// What a plan is made from. Blocks while files are read.
 extension Reloader.Environment {
@@ -23,7 +24,10 @@ extension Reloader.Environment {
             }
             let node = tree[connector.path] ?? connector.was.flatMap { tree[$0] }
             let earlier = node.flatMap { try? $0.plan?.plugin.get() }
-            let isSame = earlier?.path == candidate.path && earlier?.identity == candidate.identity
+            // A runner can take up other libraries beside an image; this process keeps those that it has loaded.
+            let hasOtherLibraries = node?.gate?.hasOtherLibraries ?? false
+            let isSame =
+                earlier?.path == candidate.path && earlier?.identity == candidate.identity && !hasOtherLibraries
             let content = node?.gate?.content
             // Nearly all connectors end here: with the same image on both sides, nothing differs and nothing is loaded.
             if isSame, content != nil { continue }
@@ -35,7 +39,8 @@ extension Reloader.Environment {
                 images[node.path] = PlannedImage(path: path, mark: String(running.prefix(16)), isLoaded: true)
             }
             let isLoaded = content != nil && mark == running || known.contains(candidate)
-            var image = PlannedImage(path: path, mark: String(mark.prefix(16)), isLoaded: isLoaded)
+            let shown = String(mark.prefix(16)) + (hasOtherLibraries ? ", with other libraries" : "")
+            var image = PlannedImage(path: path, mark: shown, isLoaded: isLoaded)
             if !isLoaded {
                 image.size = candidate.identity?.size ?? 0
                 image.staticTLS = PluginLoader.staticTLS(of: candidate)
@@ -43,6 +48,7 @@ extension Reloader.Environment {
             }
             after.images[connector.path] = image
         }
+        noteKeptLibraries()
         // Secrets may have been read again since the configuration was read.
         for node in tree.nodes {
             guard let gate = node.gate, case .success(var leaf)? = before.leaves[node.path],
@@ -58,6 +64,16 @@ extension Reloader.Environment {
             }
         }
         return Plan(from: side, to: after, fingerprint: fingerprint.callAsFunction)
+    }
+
+    /// Logs which libraries beside plugins have changed although this process cannot take them up.
+    private func noteKeptLibraries() {
+        let files = BroughtLibraries.shared.changedFiles
+        guard !files.isEmpty else { return }
+        gates.logger.warning(
+            "this process keeps earlier libraries of plugins; restart it, or isolate the plugins, to take up the changed files",
+            metadata: ["files": "\(files.joined(separator: ", "))"]
+        )
     }
 
     /// The digests of everything that a plan depends on.

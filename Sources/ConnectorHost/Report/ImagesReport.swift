@@ -62,8 +62,13 @@ extension Report {
 }
 
 extension ImageContent {
+    /// The warnings about an image in this process: about the libraries that it uses, and about static TLS.
+    var loadingWarnings: [String] {
+        LoadedImages.shared.warnings(of: self) + [staticTLSWarning].compactMap(\.self)
+    }
+
     /// The warning that an image's successors will soon find no static TLS; nil if there is nothing to warn about.
-    var staticTLSWarning: String? {
+    private var staticTLSWarning: String? {
         let usage = LoadedImages.shared.usage
         guard usage.isStaticTLSHalfUsed, let limit = StaticTLS.limit, LoadedImages.shared.staticTLS(of: self) > 0
         else { return nil }

@@ -63,17 +63,49 @@ public struct Report: Sendable {
         throw error
     }
 
+    /// What to do about a gate that nobody has opened, or that closed with its host.
+    static let openFirst = "open the host first, or make another one from the same file if it has been closed"
+
     private func notOpen(_ gate: GateReport) -> ConnectorError {
-        guard gate.policy != nil else { return ConnectorError(.notOpen, "a required gate is not open") }
+        let fix = gate.target == .closed ? Self.openFirst : nil
+        guard gate.policy != nil else { return ConnectorError(.notOpen, "a required gate is not open", fix: fix) }
         let below = gates.filter { $0.isBelow(gate.path) }
         let children = below.filter { $0.isBelow(gate.path, directly: true) }
         let errors = below.compactMap(\.error)
         return ConnectorError(
             .notOpen,
             "\(children.count(where: \.isReady)) of \(children.count) children are open, \(gate.quorum ?? 1) must be",
+            fix: fix,
             cause: errors.isEmpty ? nil : errors.map(\.description).joined(separator: "; "),
             isRetryable: errors.contains(where: \.isRetryable)
         )
+    }
+}
+
+extension Report: CustomStringConvertible {
+    /// A line for each connector and one for the whole, for logs. `connector-host status` says more.
+    public var description: String {
+        let leaves = gates.filter { $0.policy == nil }
+        let open = leaves.count { $0.state == .open }
+        let whole = "\(isReady ? "ready" : "not ready"): \(open) of \(leaves.count) gates open"
+        let lines = gates.map(\.description) + (outboxError.map { ["outbox: \($0)"] } ?? []) + [whole]
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension GateReport: CustomStringConvertible {
+    /// One line: the path, the state, the strongest evidence, and the error, such as `shop/search: open, authenticated (200 OK)`.
+    public var description: String {
+        var text = "\(path): \(state.rawValue)"
+        if policy == nil, state.isUsable, let evidence = strongestEvidence {
+            text += state == .open ? ", " : ", was "
+            text += evidence.kind.rawValue + (evidence.detail.isEmpty ? "" : " (\(evidence.detail))")
+        }
+        if var error {
+            if error.connector == path { error.connector = nil }
+            text += "; \(error)"
+        }
+        return text
     }
 }
 

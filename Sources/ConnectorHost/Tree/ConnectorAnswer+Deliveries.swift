@@ -15,6 +15,7 @@ extension ConnectorAnswer {
     /// - Throws: The fault, if a plugin's answer is malformed.
     func deliveries(count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let policy = requirement?.policy, let isRequired = requirement?.isRequired else {
+            if let batchAnswers, batchAnswers.count == count { return batchAnswers }
             var answers = try read { () throws(ConnectorError) in
                 try DeliveryAnswer.answers(text: result.text, count: count)
             }
@@ -48,6 +49,28 @@ extension ConnectorAnswer {
 }
 
 extension ConnectorAnswer {
+    /// A leaf's answer to a batch, once it is known to be well-formed. The call of a malformed one has failed, and its plugin has
+    /// misbehaved.
+    ///
+    /// - Parameter count: The number of events or reports in the batch.
+    /// - Throws: `misbehaved`.
+    func checked(count: Int, of operation: String, from gate: Gate) throws(ConnectorError) -> ConnectorAnswer {
+        do throws(ConnectorError) {
+            return try with(deliveries(count: count))
+        } catch {
+            // Nothing but another version of the plugin helps.
+            let message = "the answer to \"\(operation)\" breaks the capability's rules: \(error.message)"
+            gate.misbehaved(message)
+            throw ConnectorError(
+                .misbehaved,
+                message,
+                connector: gate.path,
+                position: error.position,
+                cause: error.description
+            )
+        }
+    }
+
     /// The error of a connector that accepted no event of a batch and asks for a retry of all, so that another may
     /// accept them; nil for any other answer.
     func postponement(of call: Node.Call) -> ConnectorError? {

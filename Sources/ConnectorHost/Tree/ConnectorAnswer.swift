@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorCapabilities
 internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import ConnectorServices
@@ -22,6 +23,9 @@ struct ConnectorAnswer: Sendable {
     typealias Outcome = Result<ConnectorAnswer, ConnectorError>
     /// A child's path and outcome.
     typealias Child = (path: String, outcome: Outcome)
+
+    /// What a leaf said of each element of a batch, once its text was read; nil for any other answer.
+    private(set) var batchAnswers: [DeliveryAnswer]?
 
     /// Removes secrets from messages about the answer.
     let redactor: Redactor
@@ -44,6 +48,13 @@ struct ConnectorAnswer: Sendable {
         self.requirement = requirement
         self.children = children
         asked = Self.outcomes(of: children)
+    }
+
+    /// The same answer of a leaf, with what it says of each element of a batch.
+    func with(_ batchAnswers: [DeliveryAnswer]) -> ConnectorAnswer {
+        var answer = self
+        answer.batchAnswers = batchAnswers
+        return answer
     }
 
     /// The same answer, for a composite that called other leaves first.

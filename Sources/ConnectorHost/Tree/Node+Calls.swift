@@ -16,6 +16,8 @@ extension Node {
         var arguments: CallArguments
         /// The timeout and other options.
         var options: CallOptions
+        /// The number of events or reports in a batch, whose outcomes each leaf's answer must tell; nil for any other call.
+        var batchCount: Int?
         /// The outcomes of leaves that are below several composites with the policy `all`; nil outside such composites.
         var common: CommonOutcomes?
         /// Where a call that reached no leaf finds the connector that a reload has put in the place of a removed one;
@@ -117,13 +119,20 @@ extension Node {
     ///
     /// - Parameter end: The end of the call's timeout, in monotonic time.
     private func answered(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
+        guard call.options.timeoutNanoseconds > 0 else {
+            var error = CallOptions.noTime(for: call.operation)
+            error.connector = path
+            throw error
+        }
         do throws(ConnectorError) {
             if let gate {
                 let result =
                     gate.isRecorded.load(ordering: .relaxed)
                     ? try await gate.recordedCall(call.operation, call.arguments, call.options)
                     : try await gate.callThroughBreaker(call.operation, call.arguments, call.options)
-                return ConnectorAnswer(result, redactor: gate.environment.redactor)
+                let answer = ConnectorAnswer(result, redactor: gate.environment.redactor)
+                guard let count = call.batchCount else { return answer }
+                return try answer.checked(count: count, of: call.operation, from: gate)
             }
             return switch policy {
             case .all?: try await all(call)
@@ -321,10 +330,13 @@ extension Node {
     /// Calls the children in order, each with the previous one's answer and with the time that is left.
     private func sequence(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
         var last: ConnectorAnswer?
-        for child in try able(call.operation) {
+        let children = try able(call.operation)
+        for child in children {
             let earlier = last?.outcomes ?? []
             do throws(ConnectorError) {
                 var call = call
+                // The others answer with what the next child is called with.
+                if child !== children.last { call.batchCount = nil }
                 if let last {
                     call = try child.rest(of: call, by: end)
                     call.arguments = try child.arguments(of: call.operation, after: last)

@@ -161,21 +161,13 @@ extension Node {
         }
         batch.append(UInt8(ascii: "]"))
         let arguments = CallArguments(texts: [(parameter, batch)])
-        let answer: ConnectorAnswer
+        var call = Call(operation: operation, arguments: arguments, options: CallOptions())
+        call.batchCount = events.count
         do throws(ConnectorError) {
-            answer = try await call(
-                Call(operation: operation, arguments: arguments, options: CallOptions()),
-                isChild: true
-            )
-        } catch {
-            return .failure(error)
-        }
-        do throws(ConnectorError) {
+            let answer = try await self.call(call, isChild: true)
             return .success(try answer.deliveries(count: events.count))
         } catch {
-            // Nothing but another version of the plugin helps.
-            let message = "the answer to \"\(operation)\" breaks the capability's rules: \(error.message)"
-            return .failure(ConnectorError(.misbehaved, message, connector: path, position: error.position))
+            return .failure(error)
         }
     }
 

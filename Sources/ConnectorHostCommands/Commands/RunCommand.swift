@@ -151,14 +151,27 @@ struct RunCommand: AsyncParsableCommand {
             logger: log.logger
         )
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
-        Task { for await _ in hangUps { await host.reload() } }
+        let manager = ServiceManager({ Configuration.Environment.process[$0] })
+        // A report takes the locks of all gates and of the outbox.
+        let watching = Task { await manager?.watch { _ = host.report } }
+        defer { watching.cancel() }
+        Task {
+            for await _ in hangUps {
+                manager?.reloading()
+                await host.reload()
+                manager?.ready()
+            }
+        }
         if options == nil, let faults = session.faultLine { StandardStream.error.writeLine(faults) }
         let console = options.map { options in
             WebSession(session: session, options: options, file: file, stream: answer.isJSON ? .error : .output)
         }
         let failure = await interruption.cancelling {
             // The host opens in a task of its own, so that a signal takes effect immediately.
-            let opening = Task { await host.open() }
+            let opening = Task {
+                _ = await host.open()
+                if !Task.isCancelled { manager?.ready() }
+            }
             defer { opening.cancel() }
             guard let console else {
                 for await _ in host.reports {}
@@ -171,6 +184,7 @@ struct RunCommand: AsyncParsableCommand {
                 return error
             }
         }
+        manager?.stopping()
         if let failure {
             answer.report([failure])
             await control?.stop()

@@ -306,7 +306,8 @@ extension ErrorExplanation {
             "The deadline passed.",
             causes: [
                 "the vendor is slow or silent",
-                "the plugin never completed the call, or blocks its thread: the message says which",
+                "the plugin works longer, has forgotten the call, or blocks its thread: the message says which",
+                "the call had no time from the beginning, such as the rest of a deadline that had passed",
             ],
             fixes: ["raise \"timeout\" if the vendor needs longer; report a plugin that blocks to its author"]
         ),

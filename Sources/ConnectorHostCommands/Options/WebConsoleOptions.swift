@@ -17,14 +17,19 @@ struct WebConsoleOptions: ParsableArguments {
     /// The token that grants the rights to read and to act.
     @Option(
         help: ArgumentHelp(
-            "The token, as env:NAME or file:PATH, that admits browsers and programs.",
+            "The token, as env:NAME, file:PATH or credential:NAME, that admits browsers and programs.",
             valueName: "secret"
         )
     )
     var consoleToken: String?
 
     /// The token that grants only the right to read.
-    @Option(help: ArgumentHelp("The token, as env:NAME or file:PATH, that admits them read-only.", valueName: "secret"))
+    @Option(
+        help: ArgumentHelp(
+            "The token, as env:NAME, file:PATH or credential:NAME, that admits them read-only.",
+            valueName: "secret"
+        )
+    )
     var consoleReadToken: String?
 
     /// The file with the certificate.

@@ -42,6 +42,20 @@ final class Interruption: Sendable {
         Self.handle([SIGINT, SIGTERM] + others) { [self] number in receive(number) }
     }
 
+    /// The signals that came before anything received them, a bit each.
+    private static let early = Atomic<UInt32>(0)
+
+    /// Notes the signals that end a command until ``init(others:)`` and ``handle(_:_:)`` receive them, and then take up those that came.
+    ///
+    /// To block them would not do: once the first thread has no task to run, Dispatch lets it wait with no signal blocked.
+    static func note() {
+        // It is made when it is first used, which must not be in the handler of a signal.
+        early.store(0, ordering: .relaxed)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { number in Interruption.early.bitwiseOr(1 << UInt32(number), ordering: .relaxed) }
+        }
+    }
+
     /// Calls a function for each arrival of some signals, on a Dispatch thread, until the process ends. Blocks until they are registered.
     static func handle(_ numbers: [Int32], _ receive: @escaping @Sendable (Int32) -> Void) {
         let registered = DispatchSemaphore(value: 0)
@@ -60,6 +74,11 @@ final class Interruption: Sendable {
             source.activate()
         }
         for _ in numbers { registered.wait() }
+        // Dispatch has handlers of its own by now.
+        for number in numbers {
+            let bit: UInt32 = 1 << UInt32(number)
+            if early.bitwiseAnd(~bit, ordering: .relaxed).oldValue & bit != 0 { receive(number) }
+        }
     }
 
     private func receive(_ number: Int32) {

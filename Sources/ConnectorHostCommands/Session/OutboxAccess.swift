@@ -133,13 +133,18 @@ struct AttachedOutbox: OutboxAccess {
     /// The selected connector; nil for all.
     let gate: String?
 
+    /// The timeout of a reading. The host waits for NATS servers that do not respond, and reads their events one by one.
+    private static let timeout = Duration.seconds(120)
+
     func statistics() async throws(ConnectorError) -> [String: QueueStatistics] {
-        try read(await host.document("/api/v1/outbox", [("connector", gate)]), OutboxDocument.statistics(json:))
+        let document = try await host.document("/api/v1/outbox", [("connector", gate)], within: Self.timeout)
+        return try read(document, OutboxDocument.statistics(json:))
     }
 
     func event(_ id: String) async throws(ConnectorError) -> [OutboxRecord] {
         let path = "/api/v1/outbox/\(PercentCoding.encode(id))"
-        return try read(await host.document(path, [("connector", gate)]), OutboxDocument.event(json:))
+        let document = try await host.document(path, [("connector", gate)], within: Self.timeout)
+        return try read(document, OutboxDocument.event(json:))
     }
 
     func dead(
@@ -148,7 +153,7 @@ struct AttachedOutbox: OutboxAccess {
     ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordCursor?) {
         let limit = min(limit, ControlAPI.recordLimit)
         let query = [("connector", gate), ("limit", "\(limit)"), ("after", cursor?.description)]
-        return try read(await host.document("/api/v1/dead", query), OutboxDocument.dead(json:))
+        return try read(await host.document("/api/v1/dead", query, within: Self.timeout), OutboxDocument.dead(json:))
     }
 
     func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int {

@@ -13,6 +13,10 @@ package struct Overdue: Sendable {
     /// The fix, if it differs from the default.
     private var fix: String?
 
+    /// The shortest wait, in nanoseconds, after which the host calls the plugin's function late or its operation forgotten. After less,
+    /// the caller gave too little time.
+    package static let leastWait: UInt64 = 10_000_000
+
     /// Whose thread a plugin function runs on.
     package enum ThreadOwner: String, Sendable {
         /// A thread that the host lacks until the function returns.
@@ -23,15 +27,22 @@ package struct Overdue: Sendable {
 
     /// The plugin has not completed an operation.
     ///
-    /// - Parameter isWaiting: Whether the plugin has anything pending that may complete it. Otherwise it has forgotten the
-    ///   operation, however slow its server is.
+    /// - Parameter isWaiting: Whether the plugin has anything of the host's pending that may complete it. Otherwise no server is slow:
+    ///   the plugin is at work on a thread or a task of its own, which the host cannot see, or has forgotten the operation.
     package static func completion(of name: String, isWaiting: Bool) -> Overdue {
         guard !isWaiting else { return Overdue(what: "\(name) did not complete") }
         return Overdue(
             what: "\(name) did not complete",
-            cause: "the plugin never completed it, and has no request, timer or callback pending for it",
-            fix: "fix the plugin: it must complete every operation that it accepts"
+            cause: "the plugin has no request, timer or callback of the host pending for it: "
+                + "it is still at work by itself, or has forgotten it",
+            fix: "increase the timeout; if that does not help, fix the plugin: "
+                + "it must complete every operation that it accepts"
         )
+    }
+
+    /// A call has not been made: it waited for a thread all the time.
+    package static func beginning(of name: String) -> Overdue {
+        Overdue(what: "\(name) did not begin", cause: "no thread was free for it")
     }
 
     /// A call has not been made: another one has been inside the serial plugin all the time.
@@ -81,6 +92,10 @@ package struct Overdue: Sendable {
     /// - Parameter wait: How long it waited, in nanoseconds.
     package func error(after wait: UInt64) -> ConnectorError {
         let span = Duration.nanoseconds(Int64(clamping: wait)).brief
-        return ConnectorError(.timedOut, "\(what) within \(span)", fix: fix, cause: cause, isRetryable: true)
+        var error = ConnectorError(.timedOut, "\(what) within \(span)", isRetryable: true)
+        guard wait >= Self.leastWait else { return error }
+        error.fix = fix
+        error.cause = cause
+        return error
     }
 }

@@ -12,12 +12,21 @@ package final class CallInFlight: Sendable {
     /// The operation's function.
     package let function: PluginFunction
 
+    /// How far the call has come.
+    package enum Stage: Sendable {
+        /// No thread has called the function yet.
+        case waiting
+        /// The function is running.
+        case inside
+        /// The function has returned, or will never run.
+        case over
+    }
+
     private struct State: ~Copyable {
         var admission: Admission?
         /// The number that have not left yet: the function's thread, and the caller of an asynchronous operation.
         var participants: Int
-        /// Whether the function is running.
-        var isInside = false
+        var stage = Stage.waiting
         var isLost = false
         /// Stops the timer that watches the function.
         var stop: (@Sendable () -> Void)?
@@ -45,17 +54,18 @@ package final class CallInFlight: Sendable {
         set { state.withLock { $0.outputs = newValue } }
     }
 
-    /// Whether the function is running.
-    package var isInside: Bool { state.withLock { $0.isInside } }
+    /// How far the call has come.
+    package var stage: Stage { state.withLock { $0.stage } }
 
     /// Records that the function is about to run, if the call is still pending.
     ///
     /// - Returns: Whether it is.
     package func enter(if isPending: () -> Bool) -> Bool {
         state.withLock { state in
-            state.isInside = isPending()
-            if state.isInside { threads.entered(function) }
-            return state.isInside
+            guard isPending() else { return false }
+            state.stage = .inside
+            threads.entered(function)
+            return true
         }
     }
 
@@ -68,12 +78,12 @@ package final class CallInFlight: Sendable {
     /// Records that the function has returned. Its thread still holds the admission, until ``leave()``.
     package func functionReturns() {
         let stop = state.withLock { state in
-            if state.isInside {
+            if state.stage == .inside {
                 var function = function
                 function.isOverdue = state.isLost
                 threads.left(function)
             }
-            state.isInside = false
+            state.stage = .over
             state.isLost = false
             return state.stop.take()
         }
@@ -94,8 +104,9 @@ package final class CallInFlight: Sendable {
     /// Runs `stop`, which cancels the deadline's timer, once the function has returned; immediately if it already has.
     package func stopWatching(_ stop: @escaping @Sendable () -> Void) {
         let isInside = state.withLock { state in
-            if state.isInside { state.stop = stop }
-            return state.isInside
+            guard state.stage == .inside else { return false }
+            state.stop = stop
+            return true
         }
         if !isInside { stop() }
     }
@@ -105,7 +116,7 @@ package final class CallInFlight: Sendable {
     /// - Returns: Whether the thread is newly lost.
     package func isLostAtDeadline() -> Bool {
         state.withLock { state in
-            guard state.isInside, !state.isLost else { return false }
+            guard state.stage == .inside, !state.isLost else { return false }
             state.isLost = true
             threads.lost(function)
             return true

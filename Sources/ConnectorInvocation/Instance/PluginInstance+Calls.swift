@@ -46,12 +46,13 @@ extension PluginInstance: Channel {
         defer { services.callEnds(id) }
         if isPrompt {
             let start = environment.clock.now()
-            trace.run { make(operation, values, id: id, deadline: deadline, inFlight) }
+            trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
             judge(operation, took: environment.clock.now() - start)
         } else {
             threads.run { [self] in
+                let now = deadline == .max ? 0 : environment.clock.now()
                 onProbation(operation) {
-                    trace.run { make(operation, values, id: id, deadline: deadline, inFlight) }
+                    trace.run { make(operation, values, id: id, deadline: deadline, at: now, inFlight) }
                 }
             }
         }
@@ -61,16 +62,22 @@ extension PluginInstance: Channel {
         return CallResult(outputs: signature.results.map { ("", $0.type, .bytes(text)) }, handles: handles)
     }
 
-    /// Makes a call if it is still pending, on one of the instance's threads.
+    /// Makes a call if it is still pending and has time left, on one of the instance's threads.
     private func make(
         _ operation: ResolvedOperation,
         _ values: [CallValue],
         id: UInt64,
         deadline: UInt64,
+        at now: UInt64,
         _ inFlight: CallInFlight
     ) {
         // After the completion of a call that the function has answered, which says as much.
         defer { services.functionReturned(from: id) }
+        guard now < deadline.saturatingAdding(environment.grace) else {
+            let error = CallOptions.noTime(for: operation.operation.name, isRetryable: true)
+            operations.complete(id, owner: context.owner, .failure(error))
+            return inFlight.functionLeaves()
+        }
         guard inFlight.enter(if: { operations.isPending(id) }) else { return inFlight.functionLeaves() }
         guard !operation.operation.signature.isAsync else {
             start(operation, values, id: id, deadline: deadline)
@@ -95,7 +102,7 @@ extension PluginInstance: Channel {
     {
         let early = operations.takeOutcome(of: id)
         // A function that has completed its call may still block its thread.
-        if let early, !inFlight.isInside { return early }
+        if let early, inFlight.stage != .inside { return early }
         let clock = environment.clock
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
@@ -120,9 +127,20 @@ extension PluginInstance: Channel {
 
     /// Gives a call up at its deadline, on the clock's thread.
     private func atDeadline(of id: UInt64, _ inFlight: CallInFlight, after wait: UInt64) {
-        let overdue =
-            inFlight.isInside ? lateReturn(from: inFlight.function) : lateCompletion(of: id, inFlight.function.name)
+        let overdue: Overdue =
+            switch inFlight.stage {
+            case .waiting: .beginning(of: inFlight.function.name)
+            case .inside: lateReturn(from: inFlight.function)
+            case .over: lateCompletion(of: id, inFlight.function.name)
+            }
         _ = giveUp(id, overdue.error(after: wait))
+        let elapsed = wait.saturatingAdding(environment.grace)
+        guard elapsed < Overdue.leastWait else { return checkReturn(of: inFlight) }
+        _ = environment.clock.schedule(after: Overdue.leastWait - elapsed) { [self] in checkReturn(of: inFlight) }
+    }
+
+    /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread.
+    private func checkReturn(of inFlight: CallInFlight) {
         // A runner's host has reported it at the deadline.
         guard inFlight.isLostAtDeadline(), environment.grace == 0 else { return }
         // Logging must not block the clock's thread.

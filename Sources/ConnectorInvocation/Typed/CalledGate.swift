@@ -94,6 +94,7 @@ extension CalledGate {
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
     ) async throws(ConnectorError) -> Result {
         do throws(ConnectorError) {
+            guard options.timeoutNanoseconds > 0 else { throw CallOptions.noTime(for: name) }
             let admission =
                 if let admission = rundown.admitNow(.typed) { admission } else {
                     try await admit(name, within: options)

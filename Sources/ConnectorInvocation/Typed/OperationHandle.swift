@@ -93,6 +93,7 @@ package struct OperationHandle: Sendable {
     package func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
         var watched: WatchedCaller?
         do throws(ConnectorError) {
+            guard options.timeoutNanoseconds > 0 else { throw CallOptions.noTime(for: name) }
             if watch.isOn { watched = try WatchedCaller(leaseOf: gate) }
             let admission =
                 if let admission = rundown.admitNow(.typed) {
@@ -120,6 +121,7 @@ package struct OperationHandle: Sendable {
     }
 
     private func makeWatchedCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
+        guard options.timeoutNanoseconds > 0 else { throw described(CallOptions.noTime(for: name)) }
         guard watch.isOn else { return unsafe try await makeCall(options, start) }
         return try await gate.watched { () async throws(ConnectorError) in unsafe try await makeCall(options, start) }
     }

@@ -22,7 +22,7 @@ public import ConnectorManifest
 ///     OperationFunction.Instance, Double, UInt32, UnsafeMutablePointer<Double>, OperationFunction.Failure
 /// ) -> Int32
 ///
-/// let power = try host.gate("calculator").typed("power", "(base: f64, exponent: u32) -> f64", as: Power.self)
+/// let power = try unsafe host.gate("calculator").typed("power", "(base: f64, exponent: u32) -> f64", as: Power.self)
 /// let kibi = try await power.withLease { lease throws(ConnectorError) in
 ///     var result = 0.0
 ///     try unsafe lease.call { unsafe $0($1, 2, 10, &result, $2) }

@@ -32,8 +32,12 @@ extension CallValue {
     package init(_ value: JSONValue, as type: ValueType, handles: (any HandleNumbering)?) throws(ConnectorError) {
         switch type {
         case .i8, .i16, .i32, .i64:
-            guard let integer = value.integer else { throw Self.mismatch(value, type) }
             let bounds = type.signedBounds
+            guard let integer = value.integer else {
+                // The integers of JSON may be longer.
+                guard let number = value.number, number.magnitude >= 0x1p63 else { throw Self.mismatch(value, type) }
+                throw Self.outside(value.description, type, "\(bounds.lowerBound) to \(bounds.upperBound)")
+            }
             guard bounds.contains(integer) else {
                 throw Self.outside("\(integer)", type, "\(bounds.lowerBound) to \(bounds.upperBound)")
             }

@@ -43,6 +43,8 @@ extension RemoteChannel {
         if let objection = manifest.lifecycle?.objection(to: operation) { throw objection }
         let signature = operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
+        let remaining = environment.remaining(until: deadline)
+        guard remaining > 0 else { throw CallOptions.noTime(for: name, isRetryable: true) }
         guard let id = environment.operations.begin(owner: context.owner, progress: options.onProgress) else {
             throw OperationTable.isFull
         }
@@ -52,7 +54,7 @@ extension RemoteChannel {
         var message = MessageWriter()
         message.put(id)
         message.put(name)
-        message.put(environment.remaining(until: deadline))
+        message.put(remaining)
         let names = signature.parameters.filter { $0.direction == .in }.map(\.name)
         let inputs = Array(zip(names, values))
         message.put(inputs) { message, input in
@@ -126,15 +128,28 @@ extension RemoteChannel {
             }
         guard environment.operations.giveUp(id, owner: context.owner, overdue.error(after: wait)) else { return }
         if isInside {
-            var late = function
-            late.isOverdue = true
-            remains(late, of: id)
-            // Logging must not block the clock's thread.
-            environment.cancelThreads.run { [self] in
-                context.misbehaved("\(function.name) holds a thread of its runner past the deadline of its call")
+            remains(function, of: id)
+            if wait < Overdue.leastWait {
+                let rest = Overdue.leastWait - wait
+                _ = environment.clock.schedule(after: rest) { [self] in checkReturn(of: id, function.name) }
+            } else {
+                checkReturn(of: id, function.name)
             }
         }
         cancel(id) {}
+    }
+
+    /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread.
+    private func checkReturn(of id: UInt64, _ name: String) {
+        let isInside = state.withLock { state in
+            state.inside[id]?.isOverdue = true
+            return state.inside[id] != nil
+        }
+        guard isInside else { return }
+        // Logging must not block the clock's thread.
+        environment.cancelThreads.run { [self] in
+            context.misbehaved("\(name) holds a thread of its runner past the deadline of its call")
+        }
     }
 
     /// Whether a pending call waits for its turn, and whether its function may be running.

@@ -111,9 +111,9 @@ extension RemoteServices {
         let request = try message.integer(UInt64.self)
         let part = try message.data()
         let isLast = try message.bool()
-        guard let number = number(request), let table = unsafe http() else {
-            return answer(token, Int32(CONNECTOR_UNKNOWN_OPERATION))
-        }
+        guard let table = unsafe http() else { return answer(token, Int32(CONNECTOR_DENIED)) }
+        // No request has the number 0: the host's own words for one that has ended.
+        let number = number(request) ?? 0
         unsafe ServiceError.with { error in
             let status = unsafe Self.withBytes(part) { bytes, count in
                 unsafe table.pointee.write(table.pointee.context, number, bytes, count, isLast ? 1 : 0, error)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorLoading
 package import ConnectorPlatform
 package import ConnectorSandbox
 internal import Synchronization
@@ -48,6 +49,8 @@ package final class RunnerPool: Sendable {
         package var path: String
         /// The file as it was when it was examined; nil if the image is not a file.
         package var identity: FileIdentity?
+        /// The libraries beside it: a process keeps the first one of a name, so others need another runner.
+        package var libraries: [LibraryBeside] = []
 
         /// Names an image.
         package init(path: String, identity: FileIdentity?) {
@@ -120,7 +123,7 @@ package final class RunnerPool: Sendable {
     }
 
     /// Starts the process for a key if it has none, without waiting for it; blocks only while another caller starts the key's runner.
-    /// Balance it with ``hold(_:)`` or ``abandon(_:)``.
+    /// Balance it with ``hold(_:)``, ``move(_:to:)`` or ``abandon(_:)``.
     package func begin(_ key: Key) {
         withSlot(of: key) { slot in
             guard slot.isEmpty, reserve() == nil else { return }
@@ -135,6 +138,19 @@ package final class RunnerPool: Sendable {
     /// Ends the process for a key unless its runner has been asked for. Do not call ``hold(_:)`` afterwards.
     package func abandon(_ key: Key) {
         withSlot(of: key) { abandonStart(of: &$0) }
+    }
+
+    /// Gives the process that was begun for a key to another one, for which ``hold(_:)`` is then called; ends it if that one has a runner or
+    /// a process.
+    package func move(_ key: Key, to other: Key) {
+        guard let start = withSlot(of: key, { $0.start.take() }) else { return }
+        withSlot(of: other) { slot in
+            guard slot.isEmpty else {
+                start.abandon()
+                return giveUpReservation()
+            }
+            slot.start = start
+        }
     }
 
     /// The runner for a key, started if there is none. Blocks while it starts.

@@ -35,8 +35,11 @@ extension HTTPResponse {
 
     /// The beginning of the body as one line of text, for messages; a cut ends in `…`, which lets the host recognise
     /// and redact a secret that was cut there.
-    public var excerpt: String {
-        let text = String(decoding: body.prefix(200), as: UTF8.self) + (body.count > 200 ? "…" : "")
+    public var excerpt: String { excerpt(of: 200) }
+
+    /// The beginning of the body, as ``excerpt``, but with as many bytes as the vendor's words may need.
+    package func excerpt(of count: Int) -> String {
+        let text = String(decoding: body.prefix(count), as: UTF8.self) + (body.count > count ? "…" : "")
         var scalars = text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }[...]
         while scalars.last == " " { scalars.removeLast() }
         return String(String.UnicodeScalarView(scalars))

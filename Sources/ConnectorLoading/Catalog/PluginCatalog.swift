@@ -173,7 +173,8 @@ extension PluginCatalog {
             .unknownPlugin,
             "there is no plugin \"\(id)\"",
             fix: suggestion(for: id, among: known)
-                ?? "put lib\(id)\(DirectoryListing.imageEnding) into a directory of \"plugins\" or of CONNECTOR_PLUGIN_PATH",
+                ?? "put lib\(id)\(DirectoryListing.imageEnding) into a directory of \"plugins\", of CONNECTOR_PLUGIN_PATH, "
+                + "or of the application's own (Options.pluginDirectories)",
             cause: searched
         )
     }

@@ -20,6 +20,10 @@ package struct DependencyClosure {
         package var isRelativeToOrigin: Bool
         /// The folders in which the dynamic linker looks for it, in order.
         package var folders: [String] = []
+        /// The files beside its requester of which it would be one if the process had not loaded another library of that name.
+        package var replaced: [ImageBytes] = []
+        /// Whether its symbols are known to have no versions at all, not even those that it needs.
+        package var isUnversioned = false
         /// The image and its dynamic section; nil if its file cannot be read.
         package var contents: (image: ELFImage, dynamic: DynamicSection)?
 
@@ -50,7 +54,7 @@ package struct DependencyClosure {
             contents: (image, dynamic)
         )
         members = [root]
-        let search = LibrarySearch(architecture: image.architecture)
+        let search = LibrarySearch(architecture: image.architecture, elsewhere: elsewhere)
         #if os(Linux)
             let isHere = image.architecture == .host && !elsewhere
             let loaded = isHere ? LoadedLibraries.current() : []
@@ -65,7 +69,9 @@ package struct DependencyClosure {
             let requester = requester(next)
             for name in image.neededLibraries(dynamic) where known.insert(name).inserted {
                 #if os(Linux)
-                    if isHere, let member = Self.member(loaded, named: name, requester: next) {
+                    if isHere, var member = Self.member(loaded, named: name, requester: next) {
+                        // What a loaded library needs was chosen when it was loaded.
+                        if !members[next].isLoaded { member.replaced = search.beside(name, for: requester) }
                         members.append(member)
                         continue
                     }
@@ -87,6 +93,7 @@ package struct DependencyClosure {
                     member.path = hit.path
                     member.isRelativeToOrigin = hit.isRelativeToOrigin
                     member.contents = DynamicSection(hit.image).map { (hit.image, $0) }
+                    member.isUnversioned = member.contents.map { $0.dynamic[.versionSymbols] == nil } ?? false
                     members.append(member)
                     if let soname = member.soname { known.insert(soname) }
                 }
@@ -112,16 +119,17 @@ package struct DependencyClosure {
                 requester: requester,
                 isLoaded: true,
                 isRelativeToOrigin: false,
+                isUnversioned: library.map { !$0.hasVersions } ?? false,
                 contents: image.flatMap { image in DynamicSection(image).map { (image, $0) } }
             )
         }
     #endif
 
-    /// The symbol versions that a library defines; nil if unknown.
+    /// The symbol versions that a library defines; nil if unknown, or if it only needs versions.
     package func versions(of library: String) -> Set<String>? {
-        guard let provider = members.first(where: { $0.name == library || $0.soname == library }),
-            let (image, dynamic) = provider.contents
-        else { return nil }
+        guard let provider = members.first(where: { $0.name == library || $0.soname == library }) else { return nil }
+        guard !provider.isUnversioned else { return [] }
+        guard let (image, dynamic) = provider.contents else { return nil }
         let present = image.definedVersions(dynamic)
         return present.isEmpty ? nil : present
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorPlatform
 
 /// The reasons that the dynamic linker would refuse an image, found without running it, each with a fix.
 package struct DependencyDiagnosis {
@@ -14,7 +15,7 @@ package struct DependencyDiagnosis {
     package init(_ closure: DependencyClosure) {
         self.closure = closure
         path = closure.members.first?.name ?? ""
-        problems = Self.missing(closure)
+        problems = Self.missing(closure) + Self.unversioned(closure)
         for member in closure.members where !member.isLoaded { checkVersions(of: member) }
         // After such a problem, symbols cannot be checked: a missing library could define any of them.
         guard problems.isEmpty else { return }
@@ -35,10 +36,63 @@ package struct DependencyDiagnosis {
         }
     }
 
+    /// The images of a closure that need versions of a library whose symbols have none at all. The dynamic linker ends the process when
+    /// it meets such a symbol (glibc, dl-lookup.c, `check_match`).
+    package static func unversioned(_ closure: DependencyClosure) -> [ConnectorError] {
+        var paths: [String: String] = [:]
+        for member in closure.members where member.isUnversioned {
+            for name in [member.name, member.soname].compactMap(\.self) { paths[name] = member.path ?? member.name }
+        }
+        guard !paths.isEmpty else { return [] }
+        var problems: [ConnectorError] = []
+        for member in closure.members where !member.isLoaded {
+            guard let (image, dynamic) = member.contents else { continue }
+            for need in image.versionNeeds(dynamic) {
+                if let path = paths[need.library] { problems.append(unversioned(path, need, of: member.name)) }
+            }
+        }
+        return problems
+    }
+
+    /// The error for an image that needs versions of a library without any.
+    package static func unversioned(_ path: String, _ need: ELFImage.VersionNeed, of name: String) -> ConnectorError {
+        let wanted = need.versions.first.map { "version \($0)" } ?? "versions"
+        return ConnectorError(
+            .missingSymbolVersion,
+            "\(name) needs \(wanted) of \(need.library.excerpt), but \(path) has no versions",
+            fix: "put the library there that the plugin was built with, or build the plugin with this one",
+            cause: "the dynamic linker would end the process"
+        )
+    }
+
     /// A chain of libraries for a message: only its ends if it is long, and of a long name only its ends.
     private static func shortened(_ chain: [String]) -> [String] {
         let names = Array(chain.prefix(1)) + chain.dropFirst().map(\.excerpt)
         return names.count > 10 ? Array(names.prefix(6)) + ["…"] + Array(names.suffix(3)) : names
+    }
+
+    /// The folders outside the system's own in which an image or a library finds libraries that are not beside the image: those that an
+    /// absolute path in `DT_RPATH` or `DT_RUNPATH` names, or the library's name itself.
+    ///
+    /// - Parameter isSought: Whether a library of this name counts.
+    package static func namedFolders(
+        of candidate: PluginCandidate,
+        where isSought: (String) -> Bool = { _ in true }
+    ) -> [String] {
+        guard case .file = candidate.image, let bytes = try? ImageBytes(path: candidate.path),
+            let image = try? ELFImage(bytes), let dynamic = DynamicSection(image)
+        else { return [] }
+        let closure = DependencyClosure(of: image, dynamic, elsewhere: true)
+        let beside = Set(closure.beside.map(\.path))
+        var folders: [String] = []
+        for member in closure.members.dropFirst() where !beside.contains(member.path) && isSought(member.name) {
+            guard let path = member.path,
+                member.name.contains(ascii: "/") || member.folders.contains(where: { path == "\($0)/\(member.name)" })
+            else { continue }
+            let folder = path.absolutePath.parentPath
+            if !folders.contains(folder) { folders.append(folder) }
+        }
+        return folders
     }
 
     /// The reason that the dynamic linker refused an image, found from the image's dependencies.
@@ -69,7 +123,7 @@ package struct DependencyDiagnosis {
                 let (library, libraryDynamic) = provider.contents
             else { continue }
             let present = library.definedVersions(libraryDynamic)
-            // For a library without any versions, the dynamic linker only prints a warning.
+            // The dynamic linker accepts symbols of a library that only needs versions itself.
             guard !present.isEmpty else { continue }
             let missing = need.versions.filter { !present.contains($0) }
             guard let first = missing.first else { continue }
@@ -120,12 +174,20 @@ package struct DependencyDiagnosis {
         let (missing, count) = unsafe image.requiredSymbols(dynamic) { unsafe !isDefined($0, $1) }
         guard count > 0 else { return }
         let names = missing.prefix(3).joined(separator: ", ") + (count > 3 ? " and \(count - 3) more" : "")
+        var fix = "link the library that defines \(missing[0]); -Wl,-z,defs finds this when the plugin is built"
+        for library in closure.members {
+            let files = library.replaced.filter { (try? ELFImage($0))?.exports(missing[0]) == true }
+            guard let file = files.first else { continue }
+            fix =
+                "give \(file.path), which defines \(missing[0]), a soname of its own: this process has another "
+                + library.name
+        }
         problems.append(
             ConnectorError(
                 .missingSymbol,
                 "\(member.name) needs \(count == 1 ? "the symbol" : "the symbols") \(names), which no library that it "
                     + "names defines",
-                fix: "link the library that defines \(missing[0]); -Wl,-z,defs finds this when the plugin is built",
+                fix: fix,
                 cause: "undefined: \(missing.joined(separator: ", "))"
             )
         )

@@ -73,8 +73,14 @@ package struct LibrarySearch {
     private let cache = LibraryCache()
 
     /// Creates a search for libraries of an architecture.
-    package init(architecture: Architecture) {
+    ///
+    /// - Parameter elsewhere: Whether a runner searches for them, which has none of this process's environment variables.
+    package init(architecture: Architecture, elsewhere: Bool = false) {
         self.architecture = architecture
+        guard !elsewhere else {
+            environment = []
+            return
+        }
         environment =
             unsafe getenv("LD_LIBRARY_PATH").map {
                 unsafe SearchPath.folders(
@@ -100,8 +106,7 @@ package struct LibrarySearch {
             }
             return result
         }
-        let lists = (requester.runpath == nil ? requester.rpath : []) + environment + (requester.runpath ?? [])
-        for folder in lists where search(folder, for: name, &result) { return result }
+        for folder in lists(for: requester) where search(folder, for: name, &result) { return result }
         let (special, plain) = cache?.paths(of: name) ?? ([], [])
         result.hits += special.compactMap { hit($0) }
         for path in plain {
@@ -112,6 +117,20 @@ package struct LibrarySearch {
         for folder in systemFolders
         where search(SearchPath.Folder(path: folder, isRelative: false), for: name, &result) { return result }
         return result
+    }
+
+    /// The files beside an image that the linker may choose for a name; none if it would take one that is elsewhere.
+    package func beside(_ name: String, for requester: Requester) -> [ImageBytes] {
+        let lists = lists(for: requester)
+        guard !name.contains(ascii: "/"), lists.contains(where: \.isRelative) else { return [] }
+        var result = Result()
+        for folder in lists where search(folder, for: name, &result) { break }
+        return result.hits.filter(\.isRelativeToOrigin).map(\.image.bytes)
+    }
+
+    /// The folders that the linker searches for an image before those of the system.
+    private func lists(for requester: Requester) -> [SearchPath.Folder] {
+        (requester.runpath == nil ? requester.rpath : []) + environment + (requester.runpath ?? [])
     }
 
     /// Searches one folder.

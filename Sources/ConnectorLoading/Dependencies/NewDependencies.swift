@@ -20,9 +20,13 @@ package struct NewDependencies {
     package var climbsFromOrigin = false
     /// The bytes of static TLS that the libraries take.
     package var staticTLS = 0
+    /// The libraries beside the image in place of which this process uses others that no plugin has brought along; a warning for each.
+    package var warnings: [String] = []
 
     /// The names of libraries that are loaded for good.
     private static let present = Mutex<Set<String>>([])
+    /// The names of loaded libraries whose symbols have versions.
+    private static let versioned = Mutex<Set<String>>([])
 
     /// Examines the libraries that an image needs and the process has not loaded.
     ///
@@ -34,6 +38,7 @@ package struct NewDependencies {
         if elsewhere, Self.mayHaveLibrariesBeside(image, dynamic) {
             let closure = DependencyClosure(of: image, dynamic, elsewhere: true)
             if let problem = DependencyDiagnosis.missing(closure).first { throw problem }
+            if let problem = DependencyDiagnosis.unversioned(closure).first { throw problem }
             for member in closure.beside {
                 guard let contents = member.contents else { continue }
                 _ = try Preflight.linkable(contents.image)
@@ -43,9 +48,19 @@ package struct NewDependencies {
             }
             return
         }
-        guard !image.neededLibraries(dynamic).allSatisfy(Self.isPresent) else { return }
+        if image.neededLibraries(dynamic).allSatisfy(Self.isPresent), !Self.mayHaveLibrariesBeside(image, dynamic) {
+            if !elsewhere { try Self.checkLoaded(image, dynamic) }
+            return
+        }
         let closure = DependencyClosure(of: image, dynamic)
         if let problem = DependencyDiagnosis.missing(closure).first { throw problem }
+        if !elsewhere {
+            if let problem = DependencyDiagnosis.unversioned(closure).first { throw problem }
+            try BroughtLibraries.shared.checkInPlace(of: closure)
+            warnings = closure.replacementWarnings
+        }
+        // If all are loaded, the linker searches no folder, and a copy need not keep the layout on disk.
+        guard closure.members.dropFirst().contains(where: { !$0.isLoaded }) else { return }
         climbsFromOrigin = closure.members.contains { !$0.isLoaded && $0.climbsFromOrigin }
         for member in closure.members.dropFirst() where !member.isLoaded {
             guard let contents = member.contents else { continue }
@@ -54,6 +69,24 @@ package struct NewDependencies {
             // Dependencies of such a library are found relative to its copy, so they must be copied too.
             if member.isRelativeToOrigin { relatives.append(contents.image.bytes) }
         }
+    }
+
+    /// Checks that each loaded library of which an image needs versions has some. Lists the libraries of the process only for a name that
+    /// was not asked about before.
+    private static func checkLoaded(_ image: ELFImage, _ dynamic: DynamicSection) throws(ConnectorError) {
+        #if os(Linux)
+            let known = versioned.withLock(\.self)
+            let needs = image.versionNeeds(dynamic).filter { !known.contains($0.library) }
+            guard !needs.isEmpty else { return }
+            let loaded = LoadedLibraries.current()
+            for need in needs {
+                guard let library = loaded.first(where: { $0.answers(to: need.library) }) else { continue }
+                guard library.hasVersions else {
+                    throw DependencyDiagnosis.unversioned(library.path, need, of: image.bytes.path)
+                }
+                versioned.withLock { _ = $0.insert(need.library) }
+            }
+        #endif
     }
 
     /// Whether a library that an image needs may be beside its file. Most images have none, which costs a few look-ups

@@ -7,6 +7,11 @@ extension ELFImage {
         exported(name.utf8Span.span, dynamic) != nil
     }
 
+    /// Whether `dlsym` would find a symbol in the image; false without a dynamic section.
+    package func exports(_ name: String) -> Bool {
+        DynamicSection(self).map { exports(name, $0) } ?? false
+    }
+
     /// The symbol that `dlsym` would find by a name; nil if there is none.
     ///
     /// Uses the hash tables, so the cost does not grow with the number of symbols.
@@ -107,6 +112,8 @@ extension ELFImage {
             section != 0 && info >> 4 != 0 && (other & 3 == 0 || other & 3 == 3) && kind != nil
                 && (value != 0 || kind == .threadLocal)
         }
+        /// Whether the symbol is undefined and hidden: the linker takes the image's own start for it, and looks in no other image.
+        package var isHiddenImport: Bool { section == 0 && other & 3 != 0 }
         /// Whether another image must define the symbol before this one can be loaded.
         package var isRequired: Bool { section == 0 && info >> 4 == 1 }
     }

@@ -9,10 +9,13 @@ package final class LoadedImages: Sendable {
     /// The table of this process; the dynamic linker also has one per process.
     package static let shared = LoadedImages()
 
+    /// An image, and what was known when it was loaded.
+    private typealias Entry = (checksum: UInt64, image: LoadedImage, staticTLS: Int, warnings: [String], held: Held)
+
     /// The images with the checksums of their bytes.
     ///
     /// An array: searching a thousand entries takes less time than a dictionary's first use.
-    private let images = Mutex<[(checksum: UInt64, image: LoadedImage, staticTLS: Int, held: Held)]>([])
+    private let images = Mutex<[Entry]>([])
     private let total = Mutex(Usage())
 
     /// The resources that the images of a process take and keep until it ends.
@@ -53,6 +56,11 @@ package final class LoadedImages: Sendable {
         images.withLock { images in images.first { $0.image.content === content }?.staticTLS ?? 0 }
     }
 
+    /// The warnings about the libraries that an image uses; none for most.
+    package func warnings(of content: ImageContent) -> [String] {
+        images.withLock { images in images.first { $0.image.content === content }?.warnings ?? [] }
+    }
+
     /// The resources that the images take.
     package var usage: Usage { total.withLock(\.self) }
     /// Held while an image loads. Not a `Mutex`, whose waiters would spin.
@@ -68,12 +76,14 @@ package final class LoadedImages: Sendable {
     ///   - name: The plugin with its version, or the name of a library.
     ///   - path: The file that the bytes were read from.
     ///   - staticTLS: The bytes of static TLS that the image and its libraries take.
+    ///   - warnings: What to tell about the libraries that the image uses.
     ///   - load: Loads the image.
     package func image<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,
         name: String,
         path: String,
         staticTLS: Int = 0,
+        warnings: [String] = [],
         load: () throws(Failure) -> LoadedImage
     ) throws(Failure) -> LoadedImage {
         try loading.withLock { _ throws(Failure) in
@@ -81,7 +91,7 @@ package final class LoadedImages: Sendable {
             if let known = unsafe known(bytes, checksum) { return known }
             let image = try load()
             let held = Held(name: name, path: path, size: bytes.count, content: image.content)
-            images.withLock { $0.append((checksum, image, staticTLS, held)) }
+            images.withLock { $0.append((checksum, image, staticTLS, warnings, held)) }
             total.withLock { total in
                 total.count += 1
                 total.bytes += bytes.count
@@ -90,6 +100,11 @@ package final class LoadedImages: Sendable {
             }
             return image
         }
+    }
+
+    /// Whether an image of the bytes of a file is loaded.
+    func contains(_ file: ImageBytes) -> Bool {
+        unsafe file.withAllBytes { unsafe known($0, Self.checksum($0)) != nil } ?? false
     }
 
     /// The image of these bytes, if it is loaded.

@@ -17,6 +17,8 @@
             package var runpath: String?
             /// `DT_RPATH`: the folders to search for its direct and indirect dependencies.
             package var rpath: String?
+            /// Whether its symbols have versions (`DT_VERSYM`), if only those that it needs.
+            package var hasVersions = false
 
             /// Whether this is the program itself.
             package var isProgram: Bool { path.isEmpty }
@@ -139,6 +141,7 @@
                 case .soname: offsets.soname = value
                 case .runpath: offsets.runpath = value
                 case .rpath: offsets.rpath = value
+                case .versionSymbols: library.hasVersions = true
                 default: break
                 }
                 unsafe entry += 16

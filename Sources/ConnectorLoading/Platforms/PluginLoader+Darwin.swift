@@ -51,7 +51,7 @@
         }
 
         /// Always throws, as ``seal(_:)`` does.
-        package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) {
+        package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) -> String? {
             throw ConnectorError(
                 .unsupported,
                 "the system has no files in memory, in which \(path) is handed to a runner"
@@ -72,6 +72,8 @@
         package let image: SealedImageFile
         /// The libraries that the image brings along, each after those that it needs.
         package let libraries: [SealedImageFile]
+        /// The files that the libraries were read from.
+        package var librariesBeside: [LibraryBeside] { [] }
     }
 
     /// The checked bytes of an image in a sealed file in memory.

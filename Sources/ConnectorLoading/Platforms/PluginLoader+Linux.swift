@@ -85,7 +85,8 @@ internal import ConnectorManifest
                     of: content,
                     name: candidate.name,
                     path: candidate.path,
-                    staticTLS: checked.staticTLS
+                    staticTLS: checked.staticTLS,
+                    warnings: checked.dependencies.warnings
                 ) { () throws(ConnectorError) in
                     // Check this before loading: the dynamic linker's own failure gives no helpful reason.
                     let left = LoadedImages.shared.usage.staticTLSLeft ?? .max
@@ -94,6 +95,7 @@ internal import ConnectorManifest
                 }
             }
             guard let result else { throw Preflight.changed(candidate.path) }
+            try BroughtLibraries.shared.watch(checked.dependencies.relatives)
             LoadedFiles.shared.add(result, path: candidate.path, identity: checked.bytes.identity)
             return (result, MappedCode(checked.soundness, result, entry: candidate.manifest.entry))
         }
@@ -105,6 +107,10 @@ internal import ConnectorManifest
             sealed descriptor: Int32?
         ) throws(ConnectorError) -> LoadedImage {
             let (image, dynamic) = (checked.image, checked.soundness.dynamic)
+            // Again, because another image may have brought libraries of the same names since the image was checked; from here on, images
+            // load one after another.
+            let brought = try BroughtLibraries.shared.check(checked.dependencies.relatives)
+            var names: [String] = []
             do throws(DynamicLinker.Failure) {
                 // The process may already have loaded a library that a sidecar names by its path.
                 if candidate.manifest.library != nil,
@@ -122,8 +128,10 @@ internal import ConnectorManifest
                 )
                 PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
                 defer { PluginImages.shared.endLoading(candidate.path) }
+                names = BroughtLibraries.shared.add(brought)
                 return try sealed.load()
             } catch {
+                BroughtLibraries.shared.remove(names)
                 // Libraries of the application may have taken a part that is not counted.
                 if error.text.contains("static TLS") { throw exhausted(checked, cause: error.text) }
                 throw DependencyDiagnosis.refusal(image, dynamic, error)
@@ -148,33 +156,42 @@ internal import ConnectorManifest
         /// - Parameters:
         ///   - path: The file that the bytes were read from.
         ///   - descriptor: The sealed bytes; the caller closes the descriptor.
-        package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) {
+        /// - Returns: A warning if the process itself has another library of that name, which the plugin then uses; nil otherwise, and for
+        ///   bytes that are loaded already.
+        package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) -> String? {
             let bytes = try ImageBytes(descriptor: descriptor, path: path)
             guard bytes.readAll() else { throw Preflight.changed(path) }
             let image = try ELFImage(bytes)
             let dynamic = try Preflight.linkable(image).dynamic
             _ = try NewDependencies(of: image, dynamic)
-            do throws(DynamicLinker.Failure) {
-                _ = try unsafe bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                    unsafe try LoadedImages.shared.image(
-                        of: content,
-                        name: path.lastPathComponent,
+            var warning: String?
+            _ = try unsafe bytes.withAllBytes { content throws(ConnectorError) in
+                unsafe try LoadedImages.shared.image(
+                    of: content,
+                    name: path.lastPathComponent,
+                    path: path,
+                    staticTLS: image.staticTLS(dynamic)
+                ) { () throws(ConnectorError) in
+                    // Another plugin of this process may have brought a library of the same name; here, images load one after another.
+                    let brought = try BroughtLibraries.shared.check([bytes])
+                    warning = try BroughtLibraries.shared.warning(about: bytes)
+                    let sealed = unsafe SealedImage(
+                        content,
                         path: path,
-                        staticTLS: image.staticTLS(dynamic)
-                    ) { () throws(DynamicLinker.Failure) in
-                        let image = unsafe SealedImage(
-                            content,
-                            path: path,
-                            relatives: [],
-                            sealed: descriptor,
-                            storage: storage
-                        )
-                        return try image.load()
+                        relatives: [],
+                        sealed: descriptor,
+                        storage: storage
+                    )
+                    let names = warning == nil ? BroughtLibraries.shared.add(brought) : []
+                    do throws(DynamicLinker.Failure) {
+                        return try sealed.load()
+                    } catch {
+                        BroughtLibraries.shared.remove(names)
+                        throw DependencyDiagnosis.refusal(image, dynamic, error)
                     }
                 }
-            } catch {
-                throw DependencyDiagnosis.refusal(image, dynamic, error)
             }
+            return warning
         }
     }
 
@@ -190,6 +207,11 @@ internal import ConnectorManifest
         init(image: SealedImageFile, libraries: [SealedImageFile]) {
             self.image = image
             self.libraries = libraries
+        }
+
+        /// The files that the libraries were read from.
+        package var librariesBeside: [LibraryBeside] {
+            libraries.map { LibraryBeside(path: $0.path, identity: $0.identity) }
         }
     }
 

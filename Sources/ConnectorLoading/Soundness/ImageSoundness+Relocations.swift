@@ -74,12 +74,17 @@ extension ImageSoundness {
             guard symbol > 0, let definition = image.symbol(at: Int(symbol), dynamic) else {
                 throw damaged("a relocation has no symbol")
             }
-            if kind == .jump { try writes.addJump(Int(symbol)) }
+            if kind == .jump {
+                guard !definition.isHiddenImport else { throw damaged("a procedure is hidden, and not defined") }
+                try writes.addJump(Int(symbol))
+            }
             guard kind == .symbol || addend == 0 else { throw damaged("a relocation adds to the address of a symbol") }
             // A symbol defined in another image is not checked here.
-            try writes.initialize(target, definition.section == 0 ? nil : definition.value &+ addend)
+            let isElsewhere = definition.section == 0 && !definition.isHiddenImport
+            try writes.initialize(target, isElsewhere ? nil : definition.value &+ addend)
         case .threadLocal, .threadLocalDescriptor:
-            let isOwn = symbol == 0 || image.symbol(at: Int(symbol), dynamic)?.section != 0
+            let definition = image.symbol(at: Int(symbol), dynamic)
+            let isOwn = symbol == 0 || definition?.section != 0 || definition?.isHiddenImport == true
             guard !isOwn || image.segment(ELFConstant.threadLocal) != nil else {
                 throw damaged("a relocation is for thread-local variables, which it does not have")
             }

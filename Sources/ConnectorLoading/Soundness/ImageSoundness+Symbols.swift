@@ -35,7 +35,7 @@ extension ImageSoundness {
             }
             if symbol.section == 0 {
                 // Otherwise the linker takes the undefined symbol for a definition.
-                guard symbol.value == 0, symbol.other & 3 == 0, symbol.info >> 4 != 0 else {
+                guard symbol.value == 0, symbol.other & 3 == 0 || isBoundOfNothing(symbol), symbol.info >> 4 != 0 else {
                     throw damaged("symbol \(index) is undefined, but not in the form of an import")
                 }
                 try checkRuntime(symbol)
@@ -43,6 +43,17 @@ extension ImageSoundness {
                 try check(symbol, index, threadLocalSize: threadLocalSize)
             }
         }
+    }
+
+    /// Whether an undefined symbol is the start or the end of a section that the image does not have.
+    ///
+    /// The linker gold keeps these, weak and hidden, as in every image that is built for Swift's code coverage. The dynamic linker gives
+    /// them the image's own address in place of 0, which harms nobody: both ends of the section are the same.
+    private func isBoundOfNothing(_ symbol: ELFImage.Symbol) -> Bool {
+        guard symbol.isHiddenImport, symbol.info == 2 << 4, symbol.other & 3 == 2, let strings = dynamic.strings,
+            let name = image.bytes.text(at: strings + symbol.name, limit: 256)
+        else { return false }
+        return name.hasPrefix("__start_") || name.hasPrefix("__stop_")
     }
 
     private func check(_ symbol: ELFImage.Symbol, _ index: Int, threadLocalSize: UInt64) throws(ConnectorError) {

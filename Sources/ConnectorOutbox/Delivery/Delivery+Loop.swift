@@ -45,7 +45,7 @@ extension Delivery {
             } catch {
                 // Let another host try. If this one is stopping, the vendor may already have the batch that could not be recorded.
                 if !isStopping { environment.engine.release(target) }
-                await pause(&progress, DeliveryFailure(error.code, error.message), atLeast: nil)
+                await pause(&progress, DeliveryFailure(of: error), atLeast: nil)
             }
         }
     }
@@ -158,6 +158,7 @@ extension Delivery {
         try await settle(sent, decision.outcomes, Attempt(at: start, failures: decision.failures))
         switch decision.next {
         case .proceed:
+            if progress.failures > 0 { environment.onPause(nil) }
             (progress.failures, progress.repeated) = (0, nil)
             // Twice as many events may take twice as long, and of a call that takes too long nothing is known.
             let isSlow = duration >= CallOptions().timeoutNanoseconds / 2
@@ -190,10 +191,11 @@ extension Delivery {
         while true {
             do throws(ConnectorError) {
                 let step = try await environment.engine.settle(batch, outcomes, attempt)
+                if progress.failures > 0 { environment.onPause(nil) }
                 return environment.onSettled(batch, outcomes, attempt.failures, step)
             } catch {
                 guard !isStopping else { throw error }
-                await pause(&progress, DeliveryFailure(error.code, error.message), atLeast: nil)
+                await pause(&progress, DeliveryFailure(of: error), atLeast: nil)
                 beginLook()
             }
         }
@@ -232,10 +234,18 @@ extension Delivery {
 
     private func pause(_ progress: inout Progress, _ failure: DeliveryFailure, atLeast least: Duration?) async {
         progress.failures += 1
+        if progress.failures == 1, !isStopping { environment.onPause(failure) }
         let clock = environment.clock
         let wait = backoff(after: progress.failures, atLeast: least)
         let end = clock.now().saturatingAdding(wait)
         set(.paused(failure, until: Timestamp(nanoseconds: clock.wallTime().nanoseconds.saturatingAdding(wait))))
         await self.wait(until: end)
+    }
+}
+
+extension DeliveryFailure {
+    /// The failure of the outbox itself. The cause says more than the message, such as the permission that a user of NATS lacks.
+    fileprivate init(of error: ConnectorError) {
+        self.init(error.code, error.message + (error.cause.map { ": \($0)" } ?? ""))
     }
 }

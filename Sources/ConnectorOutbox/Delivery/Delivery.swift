@@ -38,6 +38,8 @@ package final class Delivery: Sendable {
         var onSettled: @Sendable (OutboxBatch, [DeliveryOutcome], [DeliveryFailure?], OutboxStep) -> Void
         /// Called when ``Delivery/condition`` has changed.
         var onChange: @Sendable () -> Void
+        /// Called when deliveries begin to fail, with the reason, and with nil once one has succeeded.
+        var onPause: @Sendable (DeliveryFailure?) -> Void
     }
 
     /// What a delivery is doing.

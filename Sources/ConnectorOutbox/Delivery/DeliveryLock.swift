@@ -10,7 +10,7 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The right of one process to deliver the events of a directory; given up when the lock is dropped or the process
+/// The right of one host to deliver the events of a directory; given up when the lock is dropped or the process
 /// ends.
 package final class DeliveryLock: Sendable {
     private let descriptor: Int32
@@ -18,7 +18,7 @@ package final class DeliveryLock: Sendable {
 
     /// Takes the lock.
     ///
-    /// - Throws: `conflict` if another process has it, `storage` if the lock cannot be made.
+    /// - Throws: `conflict` if another host has it, `storage` if the lock cannot be made.
     package init(_ directory: String) throws(ConnectorError) {
         path = "\(directory)/lock"
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -33,8 +33,8 @@ package final class DeliveryLock: Sendable {
         }
         throw ConnectorError(
             .conflict,
-            "another process delivers the events of \(directory)",
-            fix: "stop it, or give this one a \"state\" of its own; find it with: fuser \(path)",
+            "another host, in this process or another one, delivers the events of \(directory)",
+            fix: "close it, or give this one a \"state\" of its own; find its process with: fuser \(path)",
             isRetryable: true
         )
     }

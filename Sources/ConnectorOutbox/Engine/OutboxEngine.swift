@@ -37,6 +37,12 @@ package protocol OutboxEngine: Sendable {
     /// Stores an event and deletes it again, to show that events can be stored.
     func prove() async throws(ConnectorError)
 
+    /// Checks that the store has what it needs to take events for connectors, and to hand them out: an operator may have deleted it, or
+    /// its disk may be full.
+    ///
+    /// - Throws: `missing` or `storage` if it has not.
+    func check(_ targets: [String]) async throws(ConnectorError)
+
     /// The next events of a connector, oldest first: those whose next attempt is due, or else new ones.
     ///
     /// All events of a batch have the same capability. The batch is empty if nothing is due. Until it is settled, the caller
@@ -132,6 +138,9 @@ extension OutboxEngine {
     /// Does nothing: right for engines that show it by opening.
     package func prove() async throws(ConnectorError) {}
 
+    /// Does nothing: right for engines that need nothing but the store itself.
+    package func check(_ targets: [String]) async throws(ConnectorError) {}
+
     /// Does nothing: right for engines that keep the time themselves.
     package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {}
 
@@ -145,10 +154,12 @@ package struct OutboxStep: Sendable, Hashable {
     package var revision: UInt64
     /// For each event, whether the step did anything to it.
     package var isApplied: [Bool]
+    /// How many events of a batch were dropped during the attempt, but count as delivered, because the vendor has them.
+    package var restored: Int
 
     /// Describes a step.
-    package init(revision: UInt64, isApplied: [Bool]) {
-        (self.revision, self.isApplied) = (revision, isApplied)
+    package init(revision: UInt64, isApplied: [Bool], restored: Int = 0) {
+        (self.revision, self.isApplied, self.restored) = (revision, isApplied, restored)
     }
 }
 

@@ -31,10 +31,16 @@ extension Database {
 
         /// Creates a failure that SQLite reported.
         ///
-        /// - Parameter code: The extended result code. Some that SQLite counts as errors of the disk are damage or a full disk.
-        init(code: Int32, cause: String) {
-            self.code = connector_sqlite_primary(code)
+        /// - Parameters:
+        ///   - code: The extended result code. Some that SQLite counts as errors of the disk are damage or a full disk.
+        ///   - number: The system's error number; 0 if it is not known.
+        init(code: Int32, cause: String, number: Int32 = 0) {
+            self.code = connector_sqlite_primary(code, number)
             self.cause = cause
+            if self.code == SQLITE_CANTOPEN || self.code == SQLITE_IOERR, let limit = Self.limit(number) {
+                (description, advice) = limit
+                return
+            }
             description =
                 switch self.code {
                 case SQLITE_CORRUPT: "the file is damaged"
@@ -49,6 +55,24 @@ extension Database {
                 case SQLITE_TOOBIG: "an event is larger than SQLite supports"
                 default: "the file cannot be used"
                 }
+        }
+
+        /// The message and the fix for a limit of the system that a file has met; nil if the number is not of one.
+        private static func limit(_ number: Int32) -> (description: String, advice: String?)? {
+            switch number {
+            case EMFILE:
+                (
+                    "this process has too many files open",
+                    "raise the limit of open files: ulimit -n, or LimitNOFILE= of systemd"
+                )
+            case ENFILE: ("too many files are open on this machine", "raise fs.file-max, or close files")
+            case EFBIG:
+                (
+                    "the file is as large as this process may write",
+                    "raise the limit of the size of files: ulimit -f, or LimitFSIZE= of systemd"
+                )
+            default: nil
+            }
         }
 
         /// The failure for a value in the file that this code never writes.

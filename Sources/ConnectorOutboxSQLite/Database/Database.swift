@@ -13,6 +13,8 @@ internal import ConnectorPlatform
     private let path: String
     /// The file that was opened; nil for none.
     let file: FileID?
+    /// Its write-ahead log, once ``noteLog()`` was called; nil for none.
+    private var log: FileID?
     /// Limits the duration of every transaction.
     let watch: StatementWatch
 
@@ -39,7 +41,11 @@ internal import ConnectorPlatform
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | creates
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let database = unsafe opened else {
-            let failure = unsafe Failure(code: code, cause: String(cString: sqlite3_errstr(code)))
+            let failure = unsafe Failure(
+                code: code,
+                cause: String(cString: sqlite3_errstr(code)),
+                number: sqlite3_system_errno(opened)
+            )
             unsafe sqlite3_close_v2(opened)
             throw failure
         }
@@ -61,8 +67,10 @@ internal import ConnectorPlatform
     }
 
     deinit {
-        // The last connection deletes the write-ahead log by name, which may belong to another file by now.
-        if !isInPlace { unsafe connector_sqlite_leave_log(handle) }
+        // The last connection deletes the write-ahead log by name, which may belong to another file by now, or be another one. One that
+        // was merely removed is written to the file.
+        let found = FileID(path + "-wal")
+        if !isFileInPlace || log != nil && found != nil && found != log { unsafe connector_sqlite_leave_log(handle) }
         unsafe sqlite3_close_v2(handle)
     }
 
@@ -72,9 +80,16 @@ internal import ConnectorPlatform
         return unsafe Unmanaged<StatementWatch>.fromOpaque(context).takeUnretainedValue().hasExpired ? 1 : 0
     }
 
-    /// Whether the file is still at its path. SQLite would keep writing to a removed or replaced file, and those writes would be
-    /// lost.
-    var isInPlace: Bool { file == nil || FileID(path) == file }
+    /// Whether the file and its log are still at their paths. SQLite would keep writing to a removed or replaced one, and those writes
+    /// would be lost.
+    var isInPlace: Bool { isFileInPlace && (log == nil || FileID(path + "-wal") == log) }
+
+    private var isFileInPlace: Bool { file == nil || FileID(path) == file }
+
+    /// Notes which write-ahead log is in use. SQLite never replaces it while the connection is open.
+    func noteLog() {
+        if file != nil { log = FileID(path + "-wal") }
+    }
 
     /// Runs statements without parameters or results.
     func run(_ statements: String) throws(Failure) {
@@ -94,6 +109,10 @@ internal import ConnectorPlatform
 
     /// The last error.
     var failure: Failure {
-        unsafe Failure(code: sqlite3_extended_errcode(handle), cause: String(cString: sqlite3_errmsg(handle)))
+        unsafe Failure(
+            code: sqlite3_extended_errcode(handle),
+            cause: String(cString: sqlite3_errmsg(handle)),
+            number: sqlite3_system_errno(handle)
+        )
     }
 }

@@ -49,6 +49,12 @@ extension SQLiteEngine {
     /// Whether there is a file at a path.
     static func isPresent(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+    /// Whether there is no file at a path, or nothing in it.
+    private static func isEmpty(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) != 0 || status.st_size == 0
+    }
+
     /// Runs a body while holding the lock of a directory.
     private static func withLock<Value>(
         of directory: String,
@@ -250,9 +256,9 @@ extension SQLiteEngine {
         Database.Failure(description: "the damaged file cannot be replaced: \(SystemError())")
     }
 
-    /// Writes the contents of an open file back to its path, from which it was removed.
+    /// Writes the contents of an open file back to its path, from which it or its log was removed.
     ///
-    /// - Returns: The path of the copy if another file is at the path by now; otherwise nil.
+    /// - Returns: The path of the copy if another file or log is there by now; otherwise nil.
     static func restore(
         _ path: String,
         from tables: OutboxTables,
@@ -268,6 +274,12 @@ extension SQLiteEngine {
             throw error
         }
         return try withLock(of: directory(of: path)) { () throws(Database.Failure) in
+            // Nobody has added anything to a file that has lost its log alone, so the copy takes its place.
+            let hasLostLog = FileID(path) == tables.database.file && isEmpty(path + "-wal")
+            if hasLostLog {
+                for suffix in suffixes.dropFirst() { unsafe unlink(path + suffix) }
+                return unsafe rename(copy, path) == 0 ? nil : copy
+            }
             // The log of the removed file is not the copy's, but would be read into it.
             if !isPresent(path) { for suffix in suffixes.dropFirst() { unsafe unlink(path + suffix) } }
             // link(2) fails if another process has created the file, which rename(2) would replace.

@@ -21,6 +21,8 @@ package final class SQLiteEngine: OutboxEngine {
     /// Reads batches, on the threads of the deliveries; unused in memory.
     private let batches: Mutex<ReadingConnection>
     private let batchWatch = StatementWatch()
+    /// Whether the file could not be written since the last check.
+    private let isSuspect = Atomic(false)
     private let now: @Sendable () -> Timestamp
     private let path: String
 
@@ -54,12 +56,14 @@ package final class SQLiteEngine: OutboxEngine {
     ///
     /// - Parameters:
     ///   - directory: The directory; must belong to this user and have the mode 0700.
+    ///   - space: Tells the space of a directory's volume; nil if it is not known.
     ///   - now: Returns the wall-clock time.
     ///   - onDamage: Called on the writer's thread with the new path of a damaged file, nil for one that is lost, and with the reason
     ///     and a summary of the data that could be read.
     /// - Throws: `storage` if the directory or the file cannot be used, or the task is cancelled while a damaged file is salvaged.
     package init(
         directory: String,
+        space: @escaping @Sendable (String) -> VolumeSpace? = { VolumeSpace(of: $0) },
         now: @escaping @Sendable () -> Timestamp,
         onDamage: @escaping @Sendable (_ setAside: String?, _ reason: String) -> Void
     ) async throws(ConnectorError) {
@@ -77,7 +81,9 @@ package final class SQLiteEngine: OutboxEngine {
                     in: directory,
                     now(),
                     watch,
-                    { path throws(Database.Failure) in try OutboxTables(path, watch: watch, revisions: revisions) },
+                    { path throws(Database.Failure) in
+                        try OutboxTables(path, watch: watch, revisions: revisions, space: { space(directory) })
+                    },
                     onDamage: onDamage
                 )
             },
@@ -88,7 +94,7 @@ package final class SQLiteEngine: OutboxEngine {
                 try? Self.prepare(directory)
                 do throws(Database.Failure) {
                     guard let aside = try Self.restore(path, from: tables, now()) else { return }
-                    onDamage(aside, "another file was put in its place")
+                    onDamage(aside, "another file, or another log, was put in its place")
                 } catch {
                     // Data that cannot be read is lost with the removed file. Any other obstacle may be temporary.
                     guard error.isDamage else { throw error }
@@ -131,6 +137,12 @@ package final class SQLiteEngine: OutboxEngine {
         try await perform { tables throws(Database.Failure) in try tables.prove() }
     }
 
+    /// Stores and deletes an event again if the file could not be written lately: a disk that was full may have room now.
+    package func check(_ targets: [String]) async throws(ConnectorError) {
+        guard isSuspect.exchange(false, ordering: .relaxed) else { return }
+        try await prove()
+    }
+
     package func batch(
         for target: String,
         upTo limits: BatchLimits,
@@ -157,7 +169,12 @@ package final class SQLiteEngine: OutboxEngine {
         _ attempt: Attempt
     ) async throws(ConnectorError) -> OutboxStep {
         try await perform(isStable: false) { tables throws(Database.Failure) in
-            OutboxStep(revision: tables.revision, isApplied: try tables.settle(batch, outcomes, attempt))
+            let settled = try tables.settle(batch, outcomes, attempt)
+            return OutboxStep(
+                revision: tables.revision,
+                isApplied: settled.isApplied,
+                restored: settled.restored
+            )
         }
     }
 
@@ -199,8 +216,10 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
-        try await change(selection, in: [.queued, .dead]) { tables, references throws(Database.Failure) in
-            try tables.drop(references)
+        let droppable: Set<OutboxRecord.State> = [.queued, .dead]
+        let states = selection.states?.intersection(droppable) ?? droppable
+        return try await change(selection, in: states) { tables, references throws(Database.Failure) in
+            try tables.drop(references, in: states)
         }
     }
 
@@ -208,7 +227,8 @@ package final class SQLiteEngine: OutboxEngine {
         try await perform { tables throws(Database.Failure) in try tables.rename(target, to: path) }
     }
 
-    /// Changes every event in a selection, a thousand per transaction, so that other callers do not wait for all of them.
+    /// Changes every event in a selection, some per transaction, so that other callers do not wait for all of them, and the log of a small
+    /// volume stays short.
     ///
     /// - Returns: The number of changed events.
     private func change(
@@ -222,8 +242,15 @@ package final class SQLiteEngine: OutboxEngine {
         let restricted = selection
         let references = try await query { tables throws(Database.Failure) in try tables.references(restricted) }
         var count = 0
-        for start in stride(from: 0, to: references.count, by: 1000) {
-            let slice = references[start..<min(start + 1000, references.count)]
+        var rest = references[...]
+        while !rest.isEmpty {
+            var bytes: Int64 = 0
+            let fitting = rest.prefix(1000).prefix { reference in
+                bytes += reference.bytes + 500
+                return bytes <= 256 << 10
+            }
+            let slice = rest.prefix(max(1, fitting.count))
+            rest = rest.dropFirst(slice.count)
             count += try await perform { tables throws(Database.Failure) in try body(tables, slice) }
         }
         return count
@@ -289,6 +316,7 @@ package final class SQLiteEngine: OutboxEngine {
         do throws(Database.Failure) {
             return try await writer.perform(isStable: isStable, body)
         } catch {
+            if error.code != 0 { isSuspect.store(true, ordering: .relaxed) }
             throw Self.error(error, path)
         }
     }

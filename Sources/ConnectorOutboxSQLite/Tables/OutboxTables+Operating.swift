@@ -74,12 +74,16 @@ extension OutboxTables {
         )
     }
 
-    /// Drops events that are still waiting, or still dead letters.
+    /// Drops events that are still in one of the states: waiting, or a dead letter. A dead letter may have been replayed since its
+    /// reference was read.
     ///
     /// - Returns: The number of dropped events.
-    func drop(_ references: ArraySlice<EventReference>) throws(Database.Failure) -> Int {
+    func drop(
+        _ references: ArraySlice<EventReference>,
+        in states: Set<OutboxRecord.State>
+    ) throws(Database.Failure) -> Int {
         var count = 0
-        for reference in references where try drop(reference) { count += 1 }
+        for reference in references where try drop(reference, in: states) { count += 1 }
         for target in Set(references.map(\.target)) { try passDropped(target) }
         return count
     }
@@ -124,6 +128,13 @@ extension OutboxTables {
 
     /// Stores and deletes an event on a reserved route, to detect any failure that storing a real event would meet.
     func prove() throws(Database.Failure) {
+        var routes: [Int64] = []
+        try statement("SELECT route FROM routes").run { row throws(Database.Failure) in
+            routes.append(try row.integer(0, in: Schema.routes))
+        }
+        // If the volume has no room, delivered events make some.
+        for route in routes { try collect(route) }
+        try takeRoom(for: [])
         let position = Schema.positions(of: Schema.routes.upperBound).upperBound
         let delete = try statement("DELETE FROM events WHERE position = ?")
         // A file that this code did not write may have an event there.
@@ -142,7 +153,9 @@ extension OutboxTables {
         guard let target = try target(path) else { return ([], 0) }
         var dropped = (ids: [String](), bytes: 0)
         var cursors = try cursors(of: target)
-        while dropped.bytes < bytes, let (reference, id) = try oldest(target, &cursors), try drop(reference) {
+        while dropped.bytes < bytes, let (reference, id) = try oldest(target, &cursors),
+            try drop(reference, in: [.queued])
+        {
             dropped.ids.append(id)
             dropped.bytes += Int(reference.bytes)
         }
@@ -196,14 +209,21 @@ extension OutboxTables {
 
     /// Drops an event.
     ///
-    /// - Returns: False if it is neither waiting nor a dead letter.
-    private func drop(_ reference: EventReference) throws(Database.Failure) -> Bool {
+    /// - Returns: False if it is in none of the states.
+    private func drop(
+        _ reference: EventReference,
+        in states: Set<OutboxRecord.State>
+    ) throws(Database.Failure) -> Bool {
         let values: [Statement.Value] = [.integer(reference.target), .integer(reference.position)]
-        try statement("DELETE FROM dead WHERE target = ? AND position = ?").run(values)
-        let isDead = database.changes > 0
-        try statement("DELETE FROM retries WHERE target = ? AND position = ?").run(values)
-        let isRetried = database.changes > 0
+        func delete(_ text: String, _ state: OutboxRecord.State) throws(Database.Failure) -> Bool {
+            guard states.contains(state) else { return false }
+            try statement(text).run(values)
+            return database.changes > 0
+        }
+        let isDead = try delete("DELETE FROM dead WHERE target = ? AND position = ?", .dead)
+        let isRetried = try delete("DELETE FROM retries WHERE target = ? AND position = ?", .queued)
         let isListed = isDead || isRetried
+        guard isListed || states.contains(.queued) else { return false }
         if isListed {
             // Mark it as skipped, so that it does not count as delivered while it is remembered.
             try statement(

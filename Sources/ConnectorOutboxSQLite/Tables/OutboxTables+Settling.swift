@@ -11,12 +11,48 @@ extension OutboxTables {
     /// The minimum number of events to collect in one pass.
     private static let collectedAtOnce: Int64 = 1000
 
-    /// Records an attempt.
+    /// Records an attempt. Events that were dropped during the attempt, and that the vendor has taken, count as delivered.
     ///
-    /// - Returns: For each event, whether it was still waiting.
-    func settle(_ batch: OutboxBatch, _ outcomes: [DeliveryOutcome], _ attempt: Attempt) throws(Database.Failure)
-        -> [Bool]
-    {
+    /// - Returns: For each event, whether it was still waiting; and how many were dropped and count as delivered now.
+    func settle(
+        _ batch: OutboxBatch,
+        _ outcomes: [DeliveryOutcome],
+        _ attempt: Attempt
+    ) throws(Database.Failure) -> (isApplied: [Bool], restored: Int) {
+        let isApplied = try settleWaiting(batch, outcomes, attempt)
+        let taken = batch.entries.indices.filter { !isApplied[$0] && outcomes[$0] == .delivered }
+        guard !taken.isEmpty, let target = try target(batch.target) else { return (isApplied, 0) }
+        var restored = 0
+        for position in taken.map({ batch.entries[$0].position }) {
+            // Not an event that a cursor has yet to pass: it would wait again.
+            try statement(
+                """
+                DELETE FROM skipped WHERE target = ?1 AND position = ?2 AND position <= (
+                    SELECT position FROM cursors WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits))
+                """
+            ).run(.integer(target), .integer(position))
+            guard database.changes > 0 else { continue }
+            try record(nil, at: attempt.at, target, position, position)
+            restored += 1
+        }
+        guard restored > 0 else { return (isApplied, 0) }
+        try statement(
+            """
+            UPDATE targets SET delivered = delivered + ?1, dropped = max(0, dropped - ?1), last = ?2, turn = ?3
+            WHERE target = ?4
+            """
+        ).run(.integer(Int64(restored)), .time(attempt.at), revisionValue(), .integer(target))
+        return (isApplied, restored)
+    }
+
+    /// Records an attempt at the events of a batch that are still waiting.
+    ///
+    /// - Returns: For each event, whether it was.
+    private func settleWaiting(
+        _ batch: OutboxBatch,
+        _ outcomes: [DeliveryOutcome],
+        _ attempt: Attempt
+    ) throws(Database.Failure) -> [Bool] {
         guard let target = try target(batch.target), let first = batch.entries.first else {
             return batch.entries.map { _ in false }
         }
@@ -26,7 +62,7 @@ extension OutboxTables {
             let waiting = batch.entries.indices.filter { isWaiting[$0] }
             let part = OutboxBatch(target: batch.target, entries: waiting.map { batch.entries[$0] })
             let failures = waiting.map { attempt.failures[$0] }
-            _ = try settle(part, waiting.map { outcomes[$0] }, Attempt(at: attempt.at, failures: failures))
+            _ = try settleWaiting(part, waiting.map { outcomes[$0] }, Attempt(at: attempt.at, failures: failures))
             return isWaiting
         }
         try record(attempt, of: batch, target)
@@ -255,15 +291,32 @@ extension OutboxTables {
 
     // MARK: Collecting
 
-    /// Deletes the events of a route that every connector has passed, except the last ones and those still needed.
+    /// Deletes the events of a route that every connector has passed, except the last ones and those still needed. On a volume with little
+    /// room it deletes the last ones, too, some at a time.
     func collect(_ route: Int64) throws(Database.Failure) {
         let range = Schema.positions(of: route)
         let start =
             try statement("SELECT collected FROM routes WHERE route = ?").integer(.integer(route), in: range) ?? 0
         let passed =
             try statement("SELECT min(position) FROM cursors WHERE route = ?").integer(.integer(route), in: range) ?? 0
-        let end = passed - Self.remembered
-        guard end - start >= Self.collectedAtOnce else { return }
+        let most = try shortage()
+        var end = passed - (most == nil ? Self.remembered : 0)
+        guard end - start >= (most == nil ? Self.collectedAtOnce : 1) else { return }
+        if let most {
+            var (bytes, last) = (Int64(0), end)
+            try statement(
+                "SELECT position, length(payload) FROM events WHERE position > ? AND position <= ? ORDER BY position"
+            )
+            .run(
+                [.integer(start), .integer(end)],
+                until: { row throws(Database.Failure) in
+                    bytes += try row.integer(1) + 500
+                    if bytes > most { last = try row.integer(0, in: range) }
+                    return bytes > most
+                }
+            )
+            end = last
+        }
         try statement(
             """
             DELETE FROM events WHERE position > ?1 AND position <= ?2

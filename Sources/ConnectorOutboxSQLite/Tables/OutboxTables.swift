@@ -27,6 +27,12 @@ final class OutboxTables {
     private let revisions: StoreRevisions
     /// The number of the file in the order of opening.
     private let epoch: UInt64
+    /// The room on the volume; nil if nothing bounds it.
+    private let room: Room?
+    /// What is left of it for the new events of the current transaction; nil before the first.
+    private var left: Room.Left?
+    /// The size of a page, in bytes.
+    private var pageSize: Int64 = 8192
 
     /// Values that are cached until another connection writes.
     private struct Known {
@@ -46,13 +52,17 @@ final class OutboxTables {
     }
 
     /// Opens a file for writing, checks it, and migrates it to the current version.
+    ///
+    /// - Parameter space: Tells the space of the file's volume, of which new events leave some; nil if nothing bounds it.
     init(
         _ path: String,
         watch: StatementWatch = StatementWatch(),
-        revisions: StoreRevisions = StoreRevisions()
+        revisions: StoreRevisions = StoreRevisions(),
+        space: (@Sendable () -> VolumeSpace?)? = nil
     ) throws(Database.Failure) {
         database = try Database(path, watch: watch)
         self.revisions = revisions
+        room = space.map { Room(path, $0) }
         epoch = revisions.epoch(of: database.file)
         // Check before the first write, so that a foreign file stays unchanged.
         try Schema.check(database, path)
@@ -60,13 +70,19 @@ final class OutboxTables {
         try database.run(
             "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF"
         )
+        if let room {
+            pageSize = try statement("PRAGMA page_size").integer() ?? pageSize
+            try database.run("PRAGMA wal_autocheckpoint = \(room.checkpointPages(of: pageSize))")
+        }
         try Schema.migrate(database, path)
+        database.noteLog()
     }
 
     /// Opens a file of the current version for reading.
     init(reading path: String, watch: StatementWatch, revisions: StoreRevisions) throws(Database.Failure) {
         database = try Database(path, .reading, watch: watch)
         self.revisions = revisions
+        room = nil
         epoch = revisions.epoch(of: database.file)
         try Schema.check(database, path)
     }
@@ -99,6 +115,7 @@ final class OutboxTables {
         _ body: (OutboxTables) throws(Database.Failure) -> Void
     ) throws(Database.Failure) {
         database.watch.begin()
+        left = nil
         if isStable != self.isStable {
             try database.run("PRAGMA synchronous = \(isStable ? "FULL" : "NORMAL")")
             self.isStable = isStable
@@ -244,6 +261,7 @@ final class OutboxTables {
         guard Schema.sequences.upperBound - next >= Int64(events.count) else {
             throw .damaged("there are no free sequence numbers")
         }
+        try takeRoom(for: events)
         let insert = try insertStatement()
         var (count, bytes): (Int64, Int64) = (0, 0)
         var isNew: [Bool] = []
@@ -268,6 +286,39 @@ final class OutboxTables {
         added.routes[route, default: (0, 0)].count += count
         added.routes[route, default: (0, 0)].bytes += bytes
         return isNew
+    }
+
+    /// Takes room on the volume for new events; nothing else asks for any.
+    ///
+    /// - Throws: `SQLITE_FULL` if what is left is for what empties the outbox.
+    func takeRoom(for events: [OutboxEvent]) throws(Database.Failure) {
+        guard let room, var rest = try measuredRoom() else { return }
+        try room.take(events.reduce(0) { $0 + size(of: $1) }, of: &rest)
+        left = rest
+    }
+
+    /// Whether the volume has so little room that delivered events are not worth remembering; with how many bytes of events one
+    /// transaction may delete then, nil if it has enough.
+    func shortage() throws(Database.Failure) -> Int64? {
+        guard let room, let rest = try measuredRoom(), room.isShort(rest) else { return nil }
+        return max(256 << 10, room.share / 2)
+    }
+
+    /// What is left of the room, measured once per transaction; nil if nothing bounds it.
+    private func measuredRoom() throws(Database.Failure) -> Room.Left? {
+        guard let room else { return nil }
+        if left == nil {
+            let pages = try statement("PRAGMA page_count").integer() ?? 0
+            let free = try statement("PRAGMA freelist_count").integer() ?? 0
+            left = room.left(size: pages * pageSize, spare: free * pageSize)
+        }
+        return left
+    }
+
+    /// The bytes that an event takes in the tables at most, with its entry in the index and what it leaves of its pages.
+    private func size(of event: OutboxEvent) -> Int64 {
+        let (bytes, part) = (Int64(event.payload.count) + 200, pageSize / 2)
+        return bytes > part / 2 ? (bytes + part - 1) / part * part : bytes
     }
 
     /// The statement that inserts an event, without a look-up by its text.

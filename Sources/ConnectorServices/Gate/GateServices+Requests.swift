@@ -58,6 +58,7 @@ extension GateServices {
     ) throws(ServiceFailure) {
         // Without a timer, a request might never complete.
         guard host.clock.prepare() else { throw .unavailable("the system cannot create a thread for timers") }
+        try HTTPTransport.prepare()
         let options = host.options.http
         var outgoing = try OutgoingRequest(
             request,

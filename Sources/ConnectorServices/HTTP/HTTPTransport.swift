@@ -3,6 +3,7 @@
 
 package import AsyncHTTPClient
 package import ConnectorBase
+internal import ConnectorPlatform
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
@@ -75,6 +76,14 @@ package final class HTTPTransport: Sendable {
     /// would end the process when a server answers before the body has ended, and closes. It releases the connection once the
     /// request's loop says that the body is sent.
     private static let loops: [any EventLoop] = Array(HTTPClient.defaultEventLoopGroup.makeIterator().prefix(4))
+
+    /// Makes the event loops if they are not there. NIO would end the process if the system did not create their threads.
+    ///
+    /// - Throws: `unavailable` if it does not.
+    package static func prepare() throws(ServiceFailure) {
+        guard !HostThread.prepareEventLoops(NIOSingletons.groupLoopCountSuggestion, { _ = loops }) else { return }
+        throw .unavailable("the system cannot create the threads of HTTP: \(HostThread.remedy)")
+    }
 
     /// The event loop of all requests to an origin, and of its connections.
     package static func loop(for url: URLParts) -> any EventLoop { loops[loopNumber(for: url)] }

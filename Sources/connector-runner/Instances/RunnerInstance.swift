@@ -137,7 +137,11 @@ final class RunnerInstance: CalledGate {
         )
         let loader = PluginLoader(storage: .automatic)
         guard let image else { return try loader.load(candidate) }
-        for library in libraries { try loader.load(library: library.path, sealed: library.descriptor) }
+        for library in libraries {
+            guard let warning = try loader.load(library: library.path, sealed: library.descriptor) else { continue }
+            // What a runner prints is logged by the host.
+            try? OutputFile.write(Array("\(warning)\n".utf8), to: 1)
+        }
         return try loader.load(candidate, sealed: image)
     }
 

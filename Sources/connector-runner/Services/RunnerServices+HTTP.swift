@@ -107,7 +107,11 @@ extension RunnerServices {
         let (flags, bodyLength) = unsafe (request.pointee.flags, request.pointee.body_length)
         let isInParts = unsafe flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 && request.pointee.body == nil
         guard isInParts || bodyLength <= Self.limit else {
-            return unsafe Self.fail(Int32(CONNECTOR_TOO_LARGE), "the request's body is too long", error)
+            return unsafe Self.fail(
+                Int32(CONNECTOR_TOO_LARGE),
+                "the request's body has more than \(Self.limit) bytes",
+                error
+            )
         }
         let body = unsafe isInParts ? nil : Self.bytes(request.pointee.body, bodyLength)
         guard isInParts || body != nil else {

@@ -33,7 +33,7 @@ struct PageTests {
         for part in [
             "<!doctype html><html lang=\"en\">", "<a class=\"skip\" href=\"#main\">", "<header ", "<nav ",
             "<main id=\"main\"",
-            "<h1>", "<footer>", "role=\"status\" aria-live=\"polite\"",
+            "<h1>", "<footer>", "role=\"status\" aria-live=\"polite\"", "id=\"live\" role=\"status\"",
         ] { #expect(page.contains(part), "\(part)") }
         #expect(Self.isBalanced(page))
     }
@@ -109,6 +109,7 @@ struct PageTests {
     @Test(arguments: [
         ("a\r\nb\u{200E}c", "a&#xD;\nb&#x200E;c"), ("\u{61C}\u{202E}\u{FEFF}", "&#x61C;&#x202E;&#xFEFF;"),
         ("<\"\u{1B}\u{85}", "&lt;&quot;\\u{1B}\\u{85}"), ("a\u{2028}b\u{2029}", "a&#x2028;b&#x2029;"),
+        ("\u{E0041}", "&#xE0041;"),
     ])
     func `a form field's value is escaped so that it comes back unchanged`(value: String, escaped: String) {
         var markup = Markup()
@@ -199,6 +200,24 @@ struct PageTests {
         #expect(!operations.contains { $0[0] == "replace" && $0[1] == "c1" })
         let difference = PageDifference(from: new, to: new, canAct: true)
         #expect(difference.operations.isEmpty)
+    }
+
+    @Test func `a command line leaves the page with the gate that it was for, and comes back with it`() {
+        let address = PageAddress(.gate("analytics/segment"))
+        var snapshot = Mock.snapshot(address.route)
+        let gate = PageContent(address, .standard, snapshot)
+        snapshot.report.gates = []
+        let none = PageContent(address, .standard, snapshot)
+        #expect(none.scene.commandLine == nil)
+        #expect(Self.page(none).contains("<code id=\"command\"></code>"))
+        let gone = PageDifference(from: gate, to: none, canAct: true).operations
+        #expect(gone.contains { $0 == ["text", "command", ""] })
+        let back = PageDifference(from: none, to: gate, canAct: true).operations
+        #expect(back.contains { $0 == ["text", "command", "connector-host status"] })
+        var page = LivePage(canAct: true)
+        let isOther = page.update(none, as: 2)
+        let whole = page.frame(from: 1) { "v\($0)" }
+        #expect(isOther && String(decoding: whole ?? [], as: UTF8.self).contains("[\"text\",\"command\",\"\"]"))
     }
 
     @Test func `a slow browser gets one update from its version to the newest, or the whole page`() throws {

@@ -59,7 +59,7 @@ import Testing
         (["--console", "x"], "is not an address with a port"),
         (["--console", "0.0.0.0:0"], "requires TLS and a token"),
         (["--console", "0", "--console-certificate", "/none"], "must be used together"),
-        (["--console", "0", "--console-token", "hunter2"], "given as env:NAME or file:PATH"),
+        (["--console", "0", "--console-token", "hunter2"], "given as env:NAME, file:PATH or credential:NAME"),
         (["--console", "0", "--console-token", "env:NO_SUCH_VARIABLE"], "is not set"),
     ])
     func `unsafe or invalid options are refused before a gate opens`(_ words: [String], _ reason: String) async throws {

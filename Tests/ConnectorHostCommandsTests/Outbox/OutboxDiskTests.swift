@@ -84,7 +84,7 @@ import Testing
         try bench.workspace.write(text, to: "events.jsonl")
         let result = try await run(
             bench,
-            mount: "size=400k,mode=700",
+            mount: "size=1m,mode=700",
             "\"$0\" send segment track - < events.jsonl; echo $? && \"$0\" outbox --json"
         )
         #expect(result.lines.first == "1")
@@ -117,6 +117,28 @@ import Testing
         #expect(message?.hasPrefix("line \(count + 1) of standard input: ") == true, "\(sent)")
         #expect(message?.contains("all the same") == false)
         #expect(try JSONValue(parsing: result.output)["outboxes"]?.array?.first?["queued"] == .integer(count))
+        try await bench.sink.stop()
+    }
+
+    @Test(.enabled(if: Program.mayMount, "only root may mount"), arguments: [false, true])
+    func `a volume that events have filled is emptied by delivering or by dropping them`(
+        _ isDropping: Bool
+    ) async throws {
+        let bench = try await OutboxWorkspace()
+        let text = (1...50_000).map { OutboxWorkspace.line("m\($0)") }.joined()
+        try bench.workspace.write(text, to: "events.jsonl")
+        let drop = "\"$0\" outbox drop --all --queued --gate segment >&2 || exit 4;"
+        let script = """
+            mkdir -p state && mount -t tmpfs -o size=6m,mode=700 none state || exit 2
+            "$0" send segment track - < events.jsonl > sent.txt 2>&1
+            test $? = 1 || exit 3
+            \(isDropping ? drop : "") exec "$0" run --json --grace 1m
+            """
+        let host = try bench.program.startMounting(script)
+        await host.error(until: "gate opened")
+        #expect(try await bench.end(host) == ["version": 1, "queued": 0])
+        #expect(isDropping == bench.sink.taken.isEmpty)
+        #expect(bench.sink.taken.values.allSatisfy { $0 == 1 })
         try await bench.sink.stop()
     }
 

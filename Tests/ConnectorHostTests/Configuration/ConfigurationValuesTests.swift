@@ -18,6 +18,14 @@ import Testing
         }
     }
 
+    @Test func `variables may come from a function, and from a dictionary before others`() {
+        let environment = Configuration.Environment { name in name == "A" ? "1" : nil }
+        #expect(environment["A"] == "1" && environment["B"] == nil)
+        let merged = environment.merging(["B": "2"]).merging(["B": "3"])
+        #expect(merged["A"] == "1" && merged["B"] == "3" && merged["C"] == nil)
+        #expect(environment.merging(["A": "4"])["A"] == "4")
+    }
+
     @Test func `a configuration made in Swift equals that of the file`() throws {
         let made = try Configuration(
             connectors: [

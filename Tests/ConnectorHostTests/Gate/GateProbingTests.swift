@@ -116,6 +116,18 @@ import Testing
         _ = await opening
     }
 
+    @Test func `a retry returns when its caller is cancelled, and the proof goes on`() async throws {
+        let test = try await opened()
+        try await set(-1, test)
+        let retry = Task { try await test.host.retry("gate") }
+        await test.clock.timer(dueAfter: .seconds(10))
+        retry.cancel()
+        #expect(try await retry.value["gate"]?.state == .open)
+        test.clock.advance(by: .seconds(10))
+        let report = await test.host.report { $0["gate"]?.state == .degraded }
+        #expect(report["gate"]?.error?.code == .timedOut)
+    }
+
     @Test func `a proof that does not complete in time has failed`() async throws {
         let test = try await opened()
         try await set(-1, test)

@@ -221,6 +221,36 @@ import Testing
         }
     }
 
+    @Test func `a key of the application's own provider is asked for again once the vendor refuses it`() async throws {
+        let vendor = Vendor()
+        vendor.accept("first")
+        let server = vendor.server()
+        defer { server.stop() }
+        let keys = Journal<String>()
+        keys.note("first")
+        let config: JSONObject = ["endpoint": .string(server.url()), "key": ["secret": "env:KEY"]]
+        var options = ConnectorHost.Options(
+            environment: Configuration.Environment { name in name == "KEY" ? keys.values.last : nil },
+            pluginDirectories: [],
+            clock: ManualHostClock()
+        )
+        options.outbox = .memory
+        let host = try ConnectorHost(
+            Configuration(connectors: [Connector("gate", plugin: KeyPlugin.self, config: config)]),
+            options: options
+        )
+        #expect(await host.open().isReady)
+        #expect(vendor.last == "first")
+        keys.note("second")
+        vendor.accept("second")
+        let gate = try host.gate("gate")
+        let refused = try await failure { () throws(ConnectorError) in try await gate.call("ask") }
+        #expect(refused.code == .unauthorized)
+        while (try? await gate.call("ask")) != "accepted" { await Task.yield() }
+        #expect(vendor.last == "second")
+        await host.close()
+    }
+
     @Test func `a missing source is skipped`() async throws {
         let vendor = Vendor()
         let server = vendor.server()

@@ -36,11 +36,23 @@ import Testing
         #expect(test.state("gate") == .closed)
     }
 
+    @Test func `a service ends when somebody else closes its host`() async throws {
+        let test = try TestHost(TestHost.leaf("gate"))
+        let service = Task { try await test.host.run() }
+        _ = await test.host.report { $0["gate"]?.state == .open }
+        await test.host.close()
+        try await service.value
+        #expect(test.state("gate") == .closed)
+    }
+
     @Test func `a closed host cannot run again, and says so`() async throws {
         let test = try await TestHost.opened()
         await test.host.close()
         let error = await #expect(throws: ConnectorError.self) { try await test.host.run() }
         #expect(error?.message == "the host has closed")
+        let report = await test.host.open()
+        let missing = #expect(throws: ConnectorError.self) { try report.requireReady() }
+        #expect(missing?.code == .notOpen && missing?.fix?.contains("make another one") == true)
     }
 
     @Test func `a service whose required gate does not open ends with its error and everything closed`() async throws {

@@ -37,6 +37,24 @@ import Testing
         )
     }
 
+    @Test func `threads that were tried out have ended, and a system that refuses one has too few`() async {
+        let system = System()
+        #expect(!HostThread.areAvailable(1, system.make))
+        system.isRefusing.withLock { $0 = false }
+        #expect(HostThread.areAvailable(5, system.make))
+        await system.ended.reaches(5)
+        let left = Mutex(3)
+        let isEnough = HostThread.areAvailable(5) { name, body in
+            let isGiven = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            return isGiven && system.make(name, body)
+        }
+        #expect(!isEnough)
+        await system.ended.reaches(8)
+    }
+
     @Test func `a timer whose thread could not start fires once a later attempt starts it`() async {
         let system = System()
         let clock = SystemHostClock(makeThread: system.make)

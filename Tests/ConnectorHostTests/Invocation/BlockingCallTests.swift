@@ -54,6 +54,24 @@ import Testing
         try await release(test)
     }
 
+    @Test func `a function is not late at the deadline of a call that gave it no time, but ten milliseconds after`()
+        async throws
+    {
+        let test = try await opened()
+        async let answer = failure { () throws(ConnectorError) in
+            try await test.call("gate", "hold", options: CallOptions(timeout: .milliseconds(1)))
+        }
+        try await holds(test, 1)
+        await test.clock.advance(toTimerAfter: .milliseconds(1))
+        let error = try await answer
+        #expect(error.code == .timedOut)
+        #expect(error.fix == nil && error.cause == nil)
+        #expect(try test.gate("gate").misbehaviourCount == 0)
+        await test.clock.advance(toTimerAfter: .milliseconds(9))
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+        try await release(test)
+    }
+
     @Test func `a function that completes its call and then blocks is misbehaviour at the deadline`() async throws {
         let test = try await opened()
         #expect(try await test.call("gate", "linger") == 1)
@@ -82,18 +100,22 @@ import Testing
         let test = try await opened()
         let limit = CallThreads.limit
         let options = CallOptions(timeout: .seconds(1))
-        await withTaskGroup(of: ConnectorError.Code?.self) { group in
+        await withTaskGroup(of: ConnectorError?.self) { group in
             for _ in 0..<limit + 3 {
                 group.addTask {
                     try? await failure { () throws(ConnectorError) in
                         try await test.call("gate", "hold", options: options)
-                    }.code
+                    }
                 }
             }
             try? await holds(test, Int64(limit))
             await test.clock.timers(atLeast: limit + 3)
             test.clock.advance(by: .seconds(1))
-            for await code in group { #expect(code == .timedOut) }
+            let errors: [ConnectorError?] = await group.reduce(into: []) { $0.append($1) }
+            #expect(errors.allSatisfy { $0?.code == .timedOut })
+            let waiting = errors.filter { $0?.message == "hold did not begin within 1.0 s" }
+            #expect(waiting.count == 3)
+            #expect(waiting.allSatisfy { $0?.fix == nil && $0?.cause == "no thread was free for it" })
         }
         _ = await test.host.report { $0["gate"]?.misbehaviourCount == limit }
         let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "pass") }

@@ -33,12 +33,49 @@ import Testing
         #expect(try test.gate("gate").misbehaviourCount == 0)
     }
 
-    @Test func `a call whose time is up before it begins ends at once`() async throws {
-        let test = try await TestHost.opened()
-        async let answer = failure { () throws(ConnectorError) in try await test.begin(name, timeout: .zero) }
-        await test.clock.timers(atLeast: 1)
-        test.clock.advance(by: .zero)
-        #expect(try await answer.code == .timedOut)
+    @Test(arguments: [Duration.zero, .seconds(-1)], TestChannel.all)
+    func `a call without time ends before the plugin is called, however it is made, and says nothing of the gate`(
+        _ time: Duration,
+        channel: TestChannel
+    ) async throws {
+        let settings = channel.settings + #", "breaker": {"failures": 1, "window": "1m", "probe": "10s"}"#
+        let test = try await TestHost.opened(
+            TestHost.leaf("gate", settings: settings),
+            TestHost.leaf("forms", plugin: "forms", settings: settings)
+        )
+        let (gate, forms) = (try test.host.gate("gate"), try test.host.gate("forms"))
+        let options = CallOptions(timeout: time)
+        let answer = try gate.typed("answer", "(value: json) async -> json", as: OperationFunction.Texts1.self)
+        let first = try forms.typed("integers1", "(a: i64) -> i64", as: OperationFunction.Integers1.self)
+        let errors = [
+            try await failure { () throws(ConnectorError) in
+                try await test.call("gate", "answer", ["value": 1], options: options)
+            },
+            try await failure { () throws(ConnectorError) in
+                try await test.call("forms", "integers1", ["a": 1], options: options)
+            },
+            try await failure { () throws(ConnectorError) in
+                try await forms.call("integers1", 1, options: options)
+            },
+            try await failure { () throws(ConnectorError) in try await answer("1", options: options) },
+            try await failure { () throws(ConnectorError) in try await first(1, options: options) },
+            try await failure { () throws(ConnectorError) in
+                try await forms.withPrepared("integers1", options: options) { call throws(ConnectorError) in
+                    try call.set(1, at: 0)
+                    try call()
+                }
+            },
+        ]
+        for error in errors {
+            #expect(error.code == .timedOut && !error.isRetryable, "\(error)")
+            #expect(error.message.contains("was over before it began"), "\(error)")
+        }
+        #expect(errors.map(\.connector) == ["gate", "forms", "forms", "gate", "forms", "forms"])
+        for path in ["gate", "forms"] {
+            #expect(try test.gate(path).misbehaviourCount == 0)
+            #expect(try test.gate(path).breaker?.state == .closed)
+        }
+        await test.host.close()
     }
 
     @Test func `no timeout overflows`() async throws {

@@ -152,7 +152,7 @@ import Testing
         arguments: [
             ("a", 128, "a: 128 is outside the range of i8, -128 to 127"),
             ("a", -129, "a: -129 is outside the range of i8, -128 to 127"), ("b", 40000, "range of i16"),
-            ("c", 2_147_483_648, "range of i32"), ("d", 9.3e18, "expected i64"),
+            ("c", 2_147_483_648, "range of i32"), ("d", 9.3e18, "range of i64"),
             ("d", 1.5, "d: expected i64, got a number"),
             ("e", -1, "range of u8, 0 to 255"), ("e", 256, "range of u8"), ("f", 65536, "range of u16"),
             ("g", 4_294_967_296, "range of u32"), ("h", -1, "range of u64"),

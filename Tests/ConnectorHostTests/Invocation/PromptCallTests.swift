@@ -144,6 +144,33 @@ import Testing
         await host.close()
     }
 
+    @Test func `a prompt call without time is not made`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.call("fail", 1, options: CallOptions(timeout: .zero))
+        }
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("was over before it began"))
+        await host.close()
+    }
+
+    @Test(arguments: ["thread", "begin", "elsewhere"])
+    func `a call whose time passes on the way to the function is not made`(_ operation: String) async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        let arguments: JSONObject = operation == "elsewhere" ? ["a": 1] : [:]
+        clock.step(by: .microseconds(900))
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.call(operation, arguments, options: CallOptions(timeout: .microseconds(500)))
+        }
+        clock.step(by: .zero)
+        #expect(error.code == .timedOut && error.isRetryable)
+        #expect(error.message.contains("was over before it began"))
+        #expect(host.report["gate"]?.misbehaviourCount == 0)
+        await host.close()
+    }
+
     @Test func `values reach their parameters, and the answer is that of the function`() async throws {
         let host = try await opened()
         let gate = try host.gate("gate")

@@ -94,6 +94,69 @@ import Testing
         #expect(try refusal("", flags: "-Wl,-z,execstack")?.message.contains("executable stacks") == true)
     }
 
+    /// What is done to an undefined weak symbol of an image, and whether the linker then loads it without harm.
+    struct Hidden: Sendable, CustomTestStringConvertible {
+        var name: String
+        /// Bits of `st_info` to set.
+        var info: UInt8 = 0
+        /// The visibility.
+        var other: UInt8 = 2
+        /// What `st_value` becomes.
+        var value: UInt8 = 0
+        var isSound: Bool
+
+        var testDescription: String { "\(name), \(info), \(other), \(value)" }
+    }
+
+    @Test(arguments: [
+        Hidden(name: "__start_none", isSound: true), Hidden(name: "__stop_none", isSound: true),
+        Hidden(name: "other", isSound: false), Hidden(name: "__start_none", info: 6, isSound: false),
+        Hidden(name: "__start_none", other: 1, isSound: false), Hidden(name: "__start_none", value: 8, isSound: false),
+    ])
+    func `only the bounds of a section that an image lacks may be hidden and undefined, as gold leaves them`(
+        _ hidden: Hidden
+    ) throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Fixtures.compile(
+                """
+                #include "fixture.h"
+                CONNECTOR_MANIFEST(\(Fixtures.manifest("bounds", "1.0.0")));
+                extern const char __start_none[] __attribute__((weak)), __stop_none[] __attribute__((weak));
+                extern const char other[] __attribute__((weak));
+                CONNECTOR_EXPORT const char *bounds(int which) {
+                    return which == 0 ? __start_none : which == 1 ? __stop_none : other;
+                }
+                FIXTURE_PLUGIN(fixture_open)
+                """,
+                into: directory,
+                as: "bounds"
+            )
+            var bytes = try Fixtures.bytes(path)
+            let image = try ELFImage(ImageBytes(copying: bytes, path: path))
+            let dynamic = try #require(DynamicSection(image))
+            let (symbols, strings) = (try #require(dynamic.symbols), try #require(dynamic.strings))
+            let index = try #require(
+                (1..<image.symbolCount(dynamic)).first { index in
+                    image.symbol(at: index, dynamic).flatMap { image.bytes.text(at: strings + $0.name) } == hidden.name
+                }
+            )
+            let symbol = try #require(image.symbol(at: index, dynamic))
+            #expect(symbol.section == 0 && symbol.info == 2 << 4)
+            bytes[symbols + index * 24 + 4] |= hidden.info
+            bytes[symbols + index * 24 + 5] = hidden.other
+            bytes[symbols + index * 24 + 8] = hidden.value
+            try Fixtures.write(bytes, to: path)
+            let candidate = try PluginCatalog.candidate(path: path)
+            if hidden.isSound {
+                _ = try PluginLoader().load(candidate)
+                #expect(PluginInspection(path: path).problems.isEmpty)
+            } else {
+                let error = #expect(throws: ConnectorError.self) { try PluginLoader().load(candidate) }
+                #expect(error?.code == .notELF && error?.message.contains("is undefined") == true)
+            }
+        }
+    }
+
     #if arch(x86_64)
         @Test func `a library that does not say what stacks it needs is refused as making them executable`() throws {
             try Fixtures.withDirectory { directory in

@@ -132,8 +132,13 @@ import Testing
         let node = try host.current.node("vendors").node
         let result = await node.deliver(events("track", "track"))
         let error = #expect(throws: ConnectorError.self) { try result.get() }
-        #expect(error?.code == .misbehaved && error?.connector == "vendors")
+        #expect(error?.code == .misbehaved && error?.connector == "vendors/other")
         #expect(error?.message.contains("there must be 2 answers") == true)
+        // Whoever counts calls must see it, too.
+        let report = host.report
+        #expect(report["vendors/other"]?.calls?.failures == 1 && report["vendors"]?.calls?.failures == 1)
+        #expect(report["vendors/other"]?.calls?.lastFailure?.code == .misbehaved)
+        #expect(report["vendors/other"]?.misbehaviourCount == 1)
         await host.close()
         withExtendedLifetime(workspace) {}
     }

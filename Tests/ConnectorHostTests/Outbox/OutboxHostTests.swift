@@ -214,6 +214,27 @@ import Testing
         #expect(scratch.names() == [])
     }
 
+    @Test(arguments: [true, false])
+    func `a host whose outbox is on servers that cannot be reached is not ready, unless its gates take no events`(
+        delivers: Bool
+    ) async throws {
+        for (name, takesEvents) in [("deliveries", true), ("values", false)] {
+            let scratch = ScratchDirectory()
+            let plugin = JSONValue.string(Fixtures.contract(name))
+            let file: JSONValue = [
+                "version": 1, "outbox": ["engine": "nats", "url": "nats://127.0.0.1:1"],
+                "connectors": [["name": "a", "plugin": plugin, "probe": "off"]],
+            ]
+            var options = ConnectorHost.Options(stateDirectory: scratch.path)
+            options.delivers = delivers
+            let host = try ConnectorHost(Configuration(parsing: file.serialized(pretty: false)), options: options)
+            let report = await host.open()
+            #expect(report.isReady != takesEvents)
+            #expect(report.outboxError?.code == (takesEvents ? .storage : nil))
+            await host.close()
+        }
+    }
+
     @Test func `a host whose gates take no events neither needs nor checks an outbox`() async throws {
         for (name, takesEvents) in [("deliveries", true), ("values", false)] {
             let scratch = ScratchDirectory()

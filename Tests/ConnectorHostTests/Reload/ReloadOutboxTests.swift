@@ -106,6 +106,52 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a connector moves neither from nor to a path that another one has`() async throws {
+        let test = try await TestHost.opened(leaf("x", away: 1_000_000), leaf("y"))
+        let receipts = try await queued(2, at: "x", test)
+        func moved(_ path: String, from was: String) -> String {
+            leaf(path, settings: Self.queued + ", \"was\": \"\(was)\"")
+        }
+        for next in [
+            [moved("z", from: "x"), moved("x", from: "y")], [moved("x", from: "y"), moved("y", from: "x")],
+            [moved("y", from: "x")], [moved("z", from: "x"), leaf("x"), leaf("y")],
+        ] {
+            let refused = await test.host.reload(try TestHost.configuration(next))
+            #expect(!refused.isActive && refused.phase == .plan)
+            #expect(refused.errors.first?.code == .unsupported, "\(refused.errors)")
+            #expect(test.host.outbox(of: "x")?.queued == 2)
+        }
+        // In two steps, and with the keys left in the file.
+        #expect(try await test.reload(moved("z", from: "x"), leaf("y")).isActive)
+        for receipt in receipts { try await receipt.delivered() }
+        #expect(try await test.reload(moved("z", from: "x"), moved("x", from: "y")).isActive)
+        #expect(try await test.reload(moved("z", from: "x"), moved("x", from: "y"), leaf("y")).isActive)
+        #expect(test.host.outbox(of: "z")?.delivered == 2)
+        await test.host.close()
+    }
+
+    @Test func `children move with their composite, also one whose own former path is of an earlier move`() throws {
+        func file(_ name: String, _ settings: String = "", _ more: [String] = []) throws -> Configuration {
+            let child = TestHost.leaf("x", settings: #""probe": "off", "was": "away""#)
+            let other = TestHost.leaf("y", settings: #""probe": "off""#)
+            let group = #"{"name": "\#(name)", "policy": "all", "connectors": [\#(child), \#(other)]\#(settings)}"#
+            return try TestHost.configuration([group] + more)
+        }
+        func moves(_ next: Configuration, from running: Configuration) -> [String: String] {
+            let known = Dictionary(running.enabledConnectors.map { ($0.path, $0) }) { first, _ in first }
+            return next.moves(from: known, to: Set(next.enabledConnectors.map(\.path)))
+        }
+        let was = #", "was": "old""#
+        #expect(
+            try moves(file("new", was), from: file("old")) == ["new": "old", "new/x": "old/x", "new/y": "old/y"]
+        )
+        let claiming = TestHost.leaf("z", settings: #""probe": "off", "was": "old/y""#)
+        #expect(
+            try moves(file("new", was, [claiming]), from: file("old"))
+                == ["new": "old", "new/x": "old/x", "z": "old/y"]
+        )
+    }
+
     @Test(.enabled(if: NATSServers.areInstalled, "needs nats-server and libnats"))
     func `on NATS, the connectors that a reload adds or renames get their consumers, and deliver`() async throws {
         let servers = try await NATSServers()

@@ -95,6 +95,26 @@ import Testing
         #expect(error?.connector == "gate")
     }
 
+    @Test func `a report prints as a line for each connector, and one for the whole`() {
+        var group = GateReport(path: "group", state: .degraded)
+        (group.policy, group.isReady) = ("first", true)
+        var good = GateReport(path: "group/good", state: .open)
+        good.evidence = [
+            Evidence(kind: .reachable, detail: "seen", at: Timestamp(nanoseconds: 0), duration: .zero)
+        ]
+        var late = GateReport(path: "late", state: .degraded, error: ConnectorError(.timedOut, "no answer"))
+        (late.evidence, late.isReady) = (good.evidence, true)
+        let error = ConnectorError(.unavailable, "no route", connector: "group/bad")
+        var bad = GateReport(path: "group/bad", state: .failed, error: error)
+        bad.isRequired = false
+        let report = Report(gates: [group, good, bad, late], state: .degraded)
+        let lines = [
+            "group: degraded", "group/good: open, reachable (seen)", "group/bad: failed; no route [unavailable]",
+            "late: degraded, was reachable (seen); no answer [timed-out]", "ready: 1 of 3 gates open",
+        ]
+        #expect("\(report)" == lines.joined(separator: "\n"))
+    }
+
     // MARK: The stream
 
     @Test func `the stream begins with the current report, and changes in quick succession become one`() async {

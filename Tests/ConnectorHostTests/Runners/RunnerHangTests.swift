@@ -179,7 +179,7 @@
             await test.clock.advance(toTimerAfter: .seconds(5))
             let error = try await answer
             #expect(error.message.hasPrefix("begin did not complete within"), "\(error)")
-            #expect(error.cause?.contains("the plugin never completed it") == true, "\(error)")
+            #expect(error.cause?.contains("still at work by itself, or has forgotten it") == true, "\(error)")
             #expect(try test.gate("gate").misbehaviourCount == 0)
             await test.host.close()
         }

@@ -76,6 +76,21 @@ struct RunnerPoolTests {
         runner.release()
     }
 
+    @Test func `a process that was begun for a key goes to another one, and ends if that one has a runner`() throws {
+        let subject = Subject(limit: 2)
+        subject.pool.begin(Self.key("a"))
+        subject.pool.move(Self.key("a"), to: Self.key("b"))
+        let first = try subject.pool.hold(Self.key("b"))
+        #expect(subject.startCount == 1)
+        subject.pool.begin(Self.key("a"))
+        subject.pool.move(Self.key("a"), to: Self.key("b"))
+        let second = try subject.pool.hold(Self.key("b"))
+        #expect(second === first)
+        // The process that has ended does not count.
+        let other = try subject.pool.hold(Self.key("c"))
+        for runner in [first, second, other] { runner.release() }
+    }
+
     @Test func `no process is begun beyond the limit`() throws {
         let subject = Subject(limit: 1)
         let runner = try subject.pool.hold(Self.key("a"))

@@ -67,15 +67,17 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     }
 
     /// Whether the vendor itself may answer like this: a 2xx of Bugsnag and of Google Analytics has no body, nor has the answer
-    /// to a push to a Pushgateway or, of servers that take Sentry's envelopes, to an envelope without items.
+    /// to a push to a Pushgateway, of some WebDAV servers to a change of properties or, of servers that take Sentry's envelopes, to
+    /// an envelope without items.
     func isTrue(_ answer: FalseAnswer, to question: SimulatedHTTP.Question) -> Bool {
         switch answer {
         case .empty:
             vendor == "bugsnag" || vendor == "sentry" && name != "deliver" || vendor == "ga4" && name == "deliver"
                 || vendor == "pushgateway" && question.method == .post
+                || vendor == "webdav" && question.method == .proppatch
         case .noContent:
             vendor == "bugsnag" || vendor == "ga4" && name == "deliver"
-                || vendor == "webdav" && [.put, .copy, .move, .delete].contains(question.method)
+                || vendor == "webdav" && [.put, .copy, .move, .delete, .proppatch].contains(question.method)
         default: false
         }
     }

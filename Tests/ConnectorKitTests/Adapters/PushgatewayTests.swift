@@ -74,7 +74,7 @@ internal import Testing
     @Test func `what the gateway refuses is in no later push, even if it was in one whose answer was lost`()
         async throws
     {
-        let refusal = (400, "inconsistent")
+        let refusal = (413, "too large")
         let http = ScriptedHTTP(Self.nothing, (504, ""), refusal, Self.nothing, (200, ""), refusal)
         let gate = try pushgateway(http)
         let events = [AnalyticsEvent.track("Order", userId: "u"), .track("Bad", userId: "u")]
@@ -103,7 +103,7 @@ internal import Testing
         #expect(try await gate.deliver([.track("Order", userId: "u")]).map(\.outcome) == [.retry])
         // Whether the gateway has the first push is not known before it says so.
         #expect(try await gate.deliver([.track("Bad", userId: "u")]).map(\.outcome) == [.retry])
-        #expect(try await gate.deliver([.track("Bad", userId: "u")]).map(\.outcome) == [.rejected])
+        #expect(try await gate.deliver([.track("Bad", userId: "u")]).first?.code == .conflict)
         #expect(try await gate.deliver([.track("Visit", userId: "u")]).map(\.outcome) == [.accepted])
         #expect(lines(http.requests.last) == [order, #"events_total{event="Visit",type="track"} 1"#])
     }
@@ -149,11 +149,23 @@ internal import Testing
         #expect(answers.last?.outcome == .rejected && answers.last?.code == .invalid)
     }
 
-    @Test func `a push that the gateway refuses is rejected in its words`() async throws {
-        let http = ScriptedHTTP(Self.nothing, (400, "pushed metrics are invalid or inconsistent"))
-        let answer = try await pushgateway(http).deliver([.track("Order", userId: "u")]).first
-        #expect(answer?.outcome == .rejected)
-        #expect(answer?.reason?.contains("inconsistent") == true)
+    @Test(arguments: [400, 422])
+    func `a push that the gateway refuses is repeated until what it objects to is gone, and no event is rejected`(
+        status: Int
+    ) async throws {
+        // The reason is at the end, after all labels of the metric.
+        let words = "pushed metrics are invalid or inconsistent: \(String(repeating: "x", count: 300)) is not a COUNTER"
+        let http = ScriptedHTTP(Self.nothing, (status, words), (status, words), (200, ""))
+        let gate = try pushgateway(http)
+        let events = (1...3).map { AnalyticsEvent.track("E\($0)", userId: "u") }
+        for _ in 1...2 {
+            let answers = try await gate.deliver(events)
+            #expect(answers.allSatisfy { $0.outcome == .retry && $0.code == .conflict })
+            #expect(answers.allSatisfy { $0.reason?.hasSuffix("is not a COUNTER") == true })
+        }
+        #expect(try await gate.deliver(events).allSatisfy { $0.outcome == .accepted })
+        #expect(http.requests.count == 4, "a refused push is not divided")
+        #expect(http.requests.dropFirst().allSatisfy { $0.text == http.requests[1].text })
     }
 
     @Test func `credentials are proved when the same is refused without them`() async throws {

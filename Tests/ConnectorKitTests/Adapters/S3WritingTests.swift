@@ -175,6 +175,12 @@ internal import Testing
         #expect(missing?.message == "there is no file \"a\"")
     }
 
+    @Test func `the error for a status that S3 does not have names the request`() async throws {
+        let error = await failure { try await s3(http([(202, "later")])).remove("a") }
+        #expect(error?.status == .protocolViolation)
+        #expect(error?.message == "S3 does not answer DELETE /b/a with HTTP 202: later")
+    }
+
     @Test func `an upload that ends without a file is aborted at S3, also when the gate closes`() async throws {
         for closes in [false, true] {
             let http = http(

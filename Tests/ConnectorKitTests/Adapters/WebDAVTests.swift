@@ -197,6 +197,14 @@ internal import Testing
         #expect(await failure { _ = try await webdav(http).get("a", from: 0, count: 3, tag: "1") }?.status == .conflict)
     }
 
+    @Test func `a part without a tag is refused, and the error names what the server lacks`() async throws {
+        let http = http([(200, "abc"), found("/files/a")])
+        let error = await failure { _ = try await webdav(http).get("a", from: 0, count: 3, tag: nil) }
+        #expect(error?.status == .protocolViolation && error?.message.contains("no ETag") == true)
+        #expect(error?.message.contains("mimetype.assign") == true)
+        #expect(http.requests.map(\.method) == [.get, .propfind])
+    }
+
     @Test func `a part beyond the end is a conflict if the file has changed, and not found if it is gone`()
         async throws
     {

@@ -208,6 +208,38 @@ internal import Testing
         return try await webdav.completeUpload(upload.id, size: 3, digest: nil)
     }
 
+    /// A server that answers a change of properties without a document, as lighttpd does.
+    private struct SilentHTTP: HTTPService {
+        let server: SimulatedHTTP
+        let status: Int
+
+        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+            let response = try await server.send(request)
+            return request.method == .proppatch && response.status == 207 ? HTTPResponse(status: status) : response
+        }
+    }
+
+    @Test(arguments: [200, 204])
+    func `a server may store the digest without a document that says so`(status: Int) async throws {
+        let exercise = try #require(AdapterExercise.all.first { $0.vendor == "webdav" })
+        let (plugin, http) = try exercise.adapter(between: { SilentHTTP(server: $0, status: status) })
+        let webdav = try #require(plugin as? WebDAV)
+        http.watch(falsifying: nil)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await webdav.uploadPart([1, 2, 3], of: upload.id, at: 0)
+        let digest = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
+        #expect(try await webdav.completeUpload(upload.id, size: 3, digest: digest).digest == digest)
+        #expect(try await webdav.head("a").digest == digest)
+        #expect(http.questions.count { $0.method == .proppatch } == 1)
+    }
+
+    @Test func `the error for a status that WebDAV does not have names the request`() async throws {
+        let http = http([(404, ""), (202, "later"), (204, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("a"), http) }
+        #expect(error?.status == .protocolViolation)
+        #expect(error?.message.contains("PUT \(http.paths[1]) with HTTP 202: later") == true)
+    }
+
     /// The moves that a server received.
     private func moves(_ http: ScriptedHTTP) -> [HTTPRequest] {
         http.requests.filter { $0.method == .move }

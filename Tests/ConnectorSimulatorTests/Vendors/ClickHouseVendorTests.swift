@@ -53,6 +53,13 @@ import Testing
         #expect(response.headers["X-ClickHouse-Exception-Code"] == code)
     }
 
+    @Test func `a client learns the version and the time zone, and of no settings`() {
+        #expect(ask("SELECT version(), timezone()").text == "24.8.14.39\tUTC\n")
+        let settings = ask("SELECT name, value, readonly FROM system.settings LIMIT 10000\n FORMAT Native")
+        #expect(settings.status == 200 && settings.body.isEmpty)
+        #expect(ask("SELECT version(), timezone()", key: "other").status == 403)
+    }
+
     @Test func `a GET inserts nothing`() {
         let target = "/?query=\(PercentCoding.encode("INSERT INTO events FORMAT JSONEachRow {}"))"
         let refused = server.respond(to: .get(target, headers: ["X-ClickHouse-Key": "demo-password"]))

@@ -236,4 +236,15 @@ import Testing
         #expect(merged?["a"] == ["c": 2])
         #expect(merged?["d"] == 3)
     }
+
+    @Test func `a JSON patch is refused as what the simulator does not implement, and changes nothing`() {
+        send("PUT", "\(records)/r", ["a": 1])
+        let patch: HTTPFields = ["Content-Type": "application/json-patch+json"]
+        for data: JSONValue? in [nil, ["a": 2]] {
+            let refused = send("PATCH", "\(records)/r", data, headers: patch)
+            #expect(refused.status == 501)
+            #expect(refused.json["message"]?.string?.contains("does not implement JSON patches") == true)
+        }
+        #expect(send("GET", "\(records)/r").json["data"]?["a"] == 1)
+    }
 }

@@ -22,7 +22,7 @@ struct Service {
         async let serving: Void? = simulator?.run()
         if let simulator {
             let server = "http://127.0.0.1:\(try await simulator.port)"
-            environment = Configuration.Environment(["NOMINATIM": "\(server)/nominatim", "PHOTON": "\(server)/photon"])
+            environment = variables.merging(["NOMINATIM": "\(server)/nominatim", "PHOTON": "\(server)/photon"])
         }
         var options = ConnectorHost.Options(environment: environment)
         options.waitsForRequiredGates = false

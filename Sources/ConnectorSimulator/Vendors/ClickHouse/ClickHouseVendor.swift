@@ -7,6 +7,8 @@ internal import Synchronization
 
 /// ClickHouse's HTTP interface: `/ping`, inserts of lines of JSON, and queries for all rows of a table.
 ///
+/// It also answers what clickhouse-connect asks first: the version, the time zone, and the settings, of which it has none.
+///
 /// The tables named by the accepted credentials exist from the start, and take any columns. Of two inserts with the same
 /// `insert_deduplication_token`, the second is dropped. One line that is not an object fails the whole insert. Source: the
 /// documentation of ClickHouse 24 and its `HTTPHandler`.
@@ -57,6 +59,10 @@ package final class ClickHouseVendor: Vendor {
         var response: HTTPResponse
         switch words.first?.uppercased() {
         case "SELECT" where words == ["SELECT", "1"]: response = HTTPResponse(text: "1\n")
+        case "SELECT" where words == ["SELECT", "version(),", "timezone()"]:
+            response = HTTPResponse(text: "24.8.14.39\tUTC\n")
+        // In every format of rows, the binary one included, no rows are no bytes.
+        case "SELECT" where words.contains("system.settings"): response = HTTPResponse(status: 200)
         case "SELECT" where words.count >= 4 && words[2] == "FROM":
             response = select(from: words[3], isEmpty: words.suffix(2) == ["LIMIT", "0"])
         case "INSERT" where request.method == "GET":

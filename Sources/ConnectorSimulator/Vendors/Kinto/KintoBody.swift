@@ -13,6 +13,13 @@ struct KintoBody {
 
     /// Parses `{"data": …, "permissions": …}`; an empty body has neither.
     init(_ request: SimulatedRequest) throws(KintoFailure) {
+        guard request.method != "PATCH" || request.mediaType != "application/json-patch+json" else {
+            throw KintoFailure(
+                status: 501,
+                errno: 999,
+                message: "The simulator does not implement JSON patches; send application/merge-patch+json"
+            )
+        }
         guard !request.body.isEmpty else { return }
         let types =
             request.method == "PATCH" ? ["application/json", "application/merge-patch+json"] : ["application/json"]

@@ -8,8 +8,9 @@ internal import Synchronization
 /// A Kinto server below `/v1/`: buckets, collections, groups and records, batches, and basic authentication.
 ///
 /// The buckets named by the accepted credentials exist from the start; collections do not, as on a real server. The
-/// bucket `default` is personal to the user, and its collections are created on first use. Source: Kinto's protocol,
-/// and the answers of Kinto 26.5 to the same requests.
+/// bucket `default` is personal to the user, and its collections are created on first use. Of the patches, those of
+/// RFC 6902 (`application/json-patch+json`) are refused with 501. Source: Kinto's protocol, and the answers of Kinto
+/// 26.5 to the same requests.
 package final class KintoVendor: Vendor {
     package static let name = "kinto"
     package static let demoCredentials = ["bucket": "demo", "username": "demo", "password": "demo-password"]

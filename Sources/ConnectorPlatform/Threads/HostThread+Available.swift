@@ -1,0 +1,77 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Trying whether the system creates threads, for libraries that end the process if it does not.
+extension HostThread {
+    /// What to do if the system cannot create a thread.
+    package static let remedy = "raise the limit of processes (ulimit -u, TasksMax)"
+
+    /// Whether the threads of the event loops have been made.
+    private static let hasEventLoops = Mutex(false)
+
+    /// Makes the event loops of this process, which all of its HTTP clients and servers share, unless they are there already.
+    ///
+    /// - Parameters:
+    ///   - count: How many threads they have.
+    ///   - make: Makes them. It ends the process if the system does not create a thread.
+    /// - Returns: False, without a call of `make`, if the system cannot create the threads.
+    package static func prepareEventLoops(_ count: Int, _ make: () -> Void) -> Bool {
+        hasEventLoops.withLock { isMade in
+            guard !isMade else { return true }
+            guard areAvailable(count) else { return false }
+            make()
+            isMade = true
+            return true
+        }
+    }
+
+    /// Whether the system creates some threads. They have ended when this returns, and no longer count.
+    ///
+    /// - Parameter make: Starts a thread.
+    package static func areAvailable(_ count: Int, _ make: Make = { HostThread.start($0, $1) }) -> Bool {
+        let (arrived, over) = (Monitor([String]()), Monitor(false))
+        var started = 0
+        while started < count,
+            make(
+                "probe",
+                {
+                    let entry = ownEntry()
+                    arrived.withLock { $0.append(entry) }
+                    arrived.signal()
+                    over.wait { $0 ? .proceed(()) : .wait(until: nil) }
+                    // Each wakes the next.
+                    over.signal()
+                }
+            )
+        {
+            started += 1
+        }
+        let all = started
+        let entries: [String] = arrived.wait { $0.count < all ? .wait(until: nil) : .proceed($0) }
+        over.withLock { $0 = true }
+        over.signal()
+        // The system counts a thread until it has forgotten it, which may be after its last instruction.
+        let end = SystemTime.monotonic().saturatingAdding(1_000_000_000)
+        for entry in entries where !entry.isEmpty {
+            while unsafe access(entry, F_OK) == 0, SystemTime.monotonic() < end { sched_yield() }
+        }
+        return started == count
+    }
+
+    /// The path of the calling thread in proc(5); empty if there is none.
+    private static func ownEntry() -> String {
+        var buffer = [CChar](repeating: 0, count: 64)
+        let count = unsafe readlink("/proc/thread-self", &buffer, buffer.count)
+        guard count > 0 else { return "" }
+        return "/proc/" + String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
