@@ -155,11 +155,14 @@ struct RunCommand: AsyncParsableCommand {
         // A report takes the locks of all gates and of the outbox.
         let watching = Task { await manager?.watch { _ = host.report } }
         defer { watching.cancel() }
+        let opened = OneShot<Void>()
         Task {
             for await _ in hangUps {
-                manager?.reloading()
+                // A service that is still starting is not ready for having reloaded.
+                let isOpen = opened.value != nil
+                if isOpen { manager?.reloading() }
                 await host.reload()
-                manager?.ready()
+                if isOpen { manager?.ready() }
             }
         }
         if options == nil, let faults = session.faultLine { StandardStream.error.writeLine(faults) }
@@ -170,7 +173,9 @@ struct RunCommand: AsyncParsableCommand {
             // The host opens in a task of its own, so that a signal takes effect immediately.
             let opening = Task {
                 _ = await host.open()
-                if !Task.isCancelled { manager?.ready() }
+                guard !Task.isCancelled else { return }
+                opened.send()
+                manager?.ready()
             }
             defer { opening.cancel() }
             guard let console else {
