@@ -156,12 +156,8 @@ final class Promotions: Sendable {
     /// The image that a plugin's file had when a process last loaded it here, and when that was.
     private func lastLoad(of candidate: PluginCandidate) -> (digest: String, at: Timestamp)? {
         guard let loads, (try? Directory.checkPrivate(loads)) != nil,
-            let file = try? SmallFile(
-                reading: "\(loads)/\(SHA256Digest(of: candidate.path.absolutePath))",
-                limit: 1 << 16
-            ),
-            let json = try? JSONValue(parsing: file.bytes), let digest = json["digest"]?.string,
-            let at = json["at"]?.string.flatMap({ Timestamp(parsing: $0) })
+            let (json, at) = Self.document("\(loads)/\(SHA256Digest(of: candidate.path.absolutePath))"),
+            let digest = json["digest"]?.string
         else { return nil }
         return (digest, at)
     }
@@ -185,11 +181,16 @@ final class Promotions: Sendable {
     }
 
     private static func read(_ path: String) -> Death? {
+        guard let (json, at) = document(path), let reason = json["reason"]?.string else { return nil }
+        return Death(reason: reason, at: at)
+    }
+
+    /// Reads a document of this class, and its time; nil if it is damaged, or there is none.
+    private static func document(_ path: String) -> (json: JSONValue, at: Timestamp)? {
         guard let file = try? SmallFile(reading: path, limit: 1 << 16), let json = try? JSONValue(parsing: file.bytes),
-            let reason = json["reason"]?.string,
             let at = json["at"]?.string.flatMap({ Timestamp(parsing: $0) })
         else { return nil }
-        return Death(reason: reason, at: at)
+        return (json, at)
     }
 }
 
