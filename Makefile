@@ -139,11 +139,12 @@ test: test-packages fixtures plugins
 # Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
 # The others look into the plugin's process, move its time while it works, or are about runners anyway.
 ISOLATED_SUITES := ApplicationOutboxTests|CallErrorTests|CallOutcomeTests|CallValueTests|CanaryTests|CompletionTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CrashNoteReportTests|DeliveryTests|DescribedCallTests|EvidenceTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|HostMetricsTests|MetricsPublisherTests|MisbehavingPluginTests|OperationFunctionTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|OutboxBoundTests|PrometheusTextTests|ReadinessTests|ReloadEndingTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|RemoteSettingsTests|SettingsClientTests|SharedGateTests|SwapTests|TypedBreakerTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|WatchingHostTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CompositeStateTests|CrashNoteReportTests|DeliveryTests|DescribedCallTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|EvidenceTests|FilesConformanceTests|GateBreakerTests|GateSecretTests|GateServicesTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|HostClientTests|HostMetricsTests|MetricsPublisherTests|MisbehavingPluginTests|MixedDeliveryTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|OperationFunctionTests|OutboxBoundTests|PrometheusTextTests|ReadinessTests|ReloadEndingTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|RemoteSettingsTests|SensorClientTests|SettingsClientTests|SharedGateTests|SwapTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|TypedBreakerTests|WatchingHostTests
 ISOLATED_TESTS := CONNECTOR_TESTING_ISOLATION=process $(TESTS) --filter '^ConnectorHostTests\.($(ISOLATED_SUITES))/'
 isolated: plugins fixtures
 	scripts/swift build --build-tests
@@ -209,11 +210,11 @@ deb: plugins
 # Installs a prefix and the package into temporary folders, and runs the program from each; the debug build is enough for that.
 check-install: plugins
 	@rm -rf .build/installed .build/unpacked
-	@scripts/install $(BUILD) "$(CURDIR)/.build/installed"
+	@umask 077 && scripts/install $(BUILD) "$(CURDIR)/.build/installed"
 	@scripts/check-install .build/installed
 	@if command -v dpkg-deb > /dev/null; then \
 	    mkdir .build/unpacked && touch ".build/unpacked/connector-host_0_$$(dpkg --print-architecture).deb" && \
-	    scripts/make-deb $(BUILD) .build/unpacked > /dev/null && \
+	    (umask 077 && scripts/make-deb $(BUILD) .build/unpacked > /dev/null) && \
 	    dpkg-deb -x .build/unpacked/*.deb .build/unpacked && scripts/check-install .build/unpacked/usr; fi
 	@rm -rf .build/installed .build/unpacked
 

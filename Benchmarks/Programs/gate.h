@@ -56,11 +56,17 @@ static connector_host gate_host(void) {
     return (connector_host){sizeof(connector_host), CONNECTOR_ABI_VERSION, &context, gate_no_service, gate_complete, gate_progress};
 }
 
+/** Makes a sealed copy of an image in memory; -1 if that fails. */
+static inline int gate_seal(const char *bytes, size_t count) {
+    int copy = memfd_create("plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (copy < 0 || write(copy, bytes, count) != (ssize_t)count) return -1;
+    return fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0 ? copy : -1;
+}
+
 /** Loads a sealed copy of an image in memory, under a number that no other has; null if that fails. */
 static inline void *gate_load_sealed(const char *bytes, size_t count, int number) {
-    int copy = memfd_create("plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (copy < 0 || write(copy, bytes, count) != (ssize_t)count) return NULL;
-    if (fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return NULL;
+    int copy = gate_seal(bytes, count);
+    if (copy < 0) return NULL;
     /* A path that was loaded before would yield its earlier image, so the number is spelled in slashes and dots. */
     char place[256] = "/proc/self/fd";
     for (int rest = number; rest != 0; rest >>= 1) strcat(place, rest & 1 ? "/." : "/");

@@ -249,7 +249,10 @@ int32_t runner_kill(int32_t pidfd) {
 static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 int32_t runner_memory(uint64_t size) {
-    int file = memfd_create("connector-runner", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int file = memfd_create("connector-runner", flags);
+    /* Some kernels with vm.memfd_noexec=2 refuse a file without the flag. */
+    if (file < 0 && (errno == EACCES || errno == EINVAL)) file = memfd_create("connector-runner", flags | MFD_NOEXEC_SEAL);
     if (file < 0) return -errno;
     int error = posix_fallocate(file, 0, (off_t)size);
     if (error == 0 && fcntl(file, F_ADD_SEALS, seals) != 0) error = errno;

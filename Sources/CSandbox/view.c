@@ -105,6 +105,13 @@ static int show_processes(const view *view) {
     return mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 ? 0 : errno;
 }
 
+/** Whether a place is the root, and with it shows the /proc of the host. */
+static int is_root(const place *place) {
+    struct stat status, root;
+    if (fstat(place->descriptor, &status) != 0 || stat("/", &root) != 0) return 0;
+    return status.st_dev == root.st_dev && status.st_ino == root.st_ino;
+}
+
 /** Mounts an empty file system over an existing directory. By its name, plugins know that it is no disk. */
 static int make_base(view *view) {
     static const char *const candidates[] = {"/tmp", "/run", "/mnt", "/var", "/"};
@@ -138,6 +145,11 @@ static int make(view *view, const sandbox_settings *settings, const char **what)
         for (int index = 0; index < view->count && error == 0; index++) {
             view->path = view->places[index].path;
             error = show(view, &view->places[index]);
+            if (error == 0 && is_root(&view->places[index])) {
+                *what = "a /proc of its own";
+                if ((error = show_processes(view)) != 0) break;
+                *what = NULL;
+            }
             if (error == 0 || !view->places[index].is_asked) continue;
             sandbox_leaves_out(view->outcome, view->path);
             error = 0;

@@ -4,6 +4,8 @@
 package import ConnectorBase
 
 /// The object that `simulate` has in place of a file of answers; not yet checked.
+///
+/// Two are equal if their objects are, wherever these stand.
 package struct AnswersInPlace: Sendable, Hashable {
     /// The object.
     package let value: JSONValue
@@ -20,4 +22,8 @@ package struct AnswersInPlace: Sendable, Hashable {
         own.text = 0
         self.place = own
     }
+
+    package static func == (one: Self, other: Self) -> Bool { one.value == other.value }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

@@ -4,7 +4,7 @@
 /// How long a failed gate waits between attempts to reopen. Attempts continue until the gate is closed.
 ///
 /// Each wait is random, with an upper bound of half the outage so far, clamped to the range from `initial` to `max`. After an
-/// error that is not retryable, the bound is `max`. The wait is never shorter than the vendor's `Retry-After`.
+/// error that is not retryable, it is between half of `max` and `max`. It is never shorter than the vendor's `Retry-After`.
 ///
 /// ``RetryPolicy`` limits the first attempts to open; healing begins once they have all failed.
 public struct HealPolicy: Sendable, Hashable {

@@ -10,15 +10,17 @@ extension ResolvedConfiguration {
     /// It searches the files' texts for positions, in time proportional to their size: keep the result.
     package func configuredLeaves() -> [ConfiguredLeaf] {
         var reader = JSONReader(configuration.texts)
-        return configuration.enabledLeaves.map { connector, leaf in
+        return configuration.enabledLeaves.map { written, leaf in
+            let connector = running(written)
+            let config = if case .leaf(let leaf) = connector.kind { leaf.config } else { leaf.config }
             let plan = try? leaves[connector.path]?.get()
             let location = connector.location.appending("config")
-            var fields = leaf.config.members.map { member in
+            var fields = config.members.map { member in
                 var field = field(member, plan)
                 field.position = reader.position(of: location.appending(member.name))
                 return field
             }
-            for declared in plan?.manifest.configuration ?? [] where leaf.config[declared.name] == nil {
+            for declared in plan?.manifest.configuration ?? [] where config[declared.name] == nil {
                 guard let value = declared.defaultValue else { continue }
                 fields.append(
                     ConfiguredField(

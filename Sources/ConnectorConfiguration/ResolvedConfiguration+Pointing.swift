@@ -69,6 +69,15 @@ extension LeafPlan {
             && !manifest.configuration.contains { $0.type == .url }
     }
 
+    /// Whether this plan was made by pointing another one to a target.
+    package func points(to target: SimulationTarget) -> Bool {
+        switch target {
+        case .server(let base, let time): vendor == SimulatedVendor(path: base.rest, time: time)
+        case .plugin(let plugin): specification.linked == plugin
+        case .local, .none: simulated == nil
+        }
+    }
+
     /// The plan with its URLs pointing to the server that replaces the vendor.
     fileprivate func pointing(_ target: SimulationTarget, _ path: String) -> Result<LeafPlan, ConnectorError> {
         var plan = members.value

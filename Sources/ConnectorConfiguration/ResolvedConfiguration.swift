@@ -10,6 +10,9 @@ public struct ResolvedConfiguration: Sendable {
     public let configuration: Configuration
     /// The plan to open each enabled leaf, by path, or why its plugin cannot be used.
     package var leaves: [String: Result<LeafPlan, ConnectorError>]
+    /// The connectors whose settings leaves have in place of those in the configuration, by path: see
+    /// ``keep(_:as:_:)``.
+    var kept: [String: Connector] = [:]
     /// Redacts every secret of the configuration from texts.
     package let redactor: Redactor
     /// The variables that the values were resolved with.
@@ -185,6 +188,7 @@ extension Configuration {
                 leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: found)
             }
         }
+        resolver.checkSequences(in: self, leaves)
         if leaves.values.contains(where: { (try? $0.get())?.manifest.uses.isEmpty == false })
             || enabledLeaves.contains(where: \.connector.hasBindings)
         {

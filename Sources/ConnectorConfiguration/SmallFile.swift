@@ -111,7 +111,7 @@ package struct SmallFile: Sendable {
             ConnectorError(
                 .unreadable,
                 "\(path.excerpt) cannot be read",
-                fix: SystemError(number).limitRemedy ?? "check the permissions of the file and its directories",
+                fix: SystemError(number).openingRemedy,
                 cause: SystemError(number).description
             )
         }

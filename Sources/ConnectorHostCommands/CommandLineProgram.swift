@@ -25,8 +25,8 @@ public enum CommandLineProgram {
         signal(SIGPIPE, SIG_IGN)
         CrashNote.install()
         ExitGuard.begin()
-        // On Linux they come from /proc/self/cmdline. Not even the program's name is there without it, and no argument asks for help.
-        guard !CommandLine.arguments.isEmpty else {
+        // Without /proc not even the program's name is known, and no argument asks for help.
+        guard !ProcessArguments.all.isEmpty else {
             OutputOptions(isJSON: false).report([
                 ConnectorError(
                     .unavailable,
@@ -36,7 +36,8 @@ public enum CommandLineProgram {
             ])
             end(ExitStatus.failed)
         }
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = Array(ProcessArguments.all.dropFirst())
+        widenHelp()
         if Self.commandsThatRun.contains(arguments.first ?? "") { Interruption.note() }
         var command: any ParsableCommand
         do {
@@ -61,7 +62,9 @@ public enum CommandLineProgram {
                 ConnectorError(
                     .unavailable,
                     "the system cannot create the threads of a command",
-                    fix: HostThread.remedy
+                    fix: HostThread.remedy,
+                    cause: "a limit of the address space (ulimit -v), or a container that forbids clone3, refuses "
+                        + "threads, too"
                 )
             ])
             end(ExitStatus.failed)
@@ -83,21 +86,33 @@ public enum CommandLineProgram {
     /// The fewest threads that a command must be able to have: those of Swift's tasks, of Dispatch, of timers and of one gate.
     private static let fewestThreads = 8
 
+    /// Has help laid out for at least 40 columns: the parser needs more than the 26 in which it puts the names of options.
+    private static func widenHelp() {
+        let fewest = 40
+        var size = winsize()
+        let named = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) }
+        let columns =
+            if let named { named } else if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+                Int(size.ws_col)
+            } else { fewest }
+        if columns < fewest { unsafe setenv("COLUMNS", "\(fewest)", 1) }
+    }
+
     /// Exits the process. If the answer could not be written completely, the exit status never means success.
     private static func end(_ status: ExitCode) -> Never {
         WorkMark.end()
         // A reload that has not ended may still run a program that prints a secret.
         ChildCommand.killAll()
         ExitGuard.end()
-        ExitWatch.start(status: status.rawValue)
-        if let failure = StandardStream.outputFailure {
-            // A reader that has gone, such as head, wants no more.
-            if failure.number != EPIPE {
-                let reason = "the answer cannot be written to standard output: \(failure.text)"
-                StandardStream.error.writeLine("error: \(reason)")
-            }
-            exit(status == .success ? ExitStatus.failed.rawValue : status.rawValue)
+        let failure = StandardStream.outputFailure
+        let status = failure != nil && status == .success ? ExitStatus.failed : status
+        // A reader that has gone, such as head, wants no more.
+        if let failure, failure.number != EPIPE {
+            let reason = "the answer cannot be written to standard output: \(failure.text)"
+            StandardStream.error.writeLine("error: \(reason)")
         }
+        StandardStream.flushErrors()
+        ExitWatch.start(status: status.rawValue)
         exit(status.rawValue)
     }
 

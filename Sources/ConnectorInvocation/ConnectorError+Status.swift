@@ -40,7 +40,7 @@ extension ConnectorError {
             message.isEmpty ? "\(what) failed without an error message (status \(status))" : message,
             // The usual remedy of the code is about the vendor.
             fix: domain == "errno" ? SystemError(detail).diskRemedy : nil,
-            cause: domain.isEmpty && detail == 0 ? nil : "\(domain)\(detail == 0 ? "" : " \(detail)")",
+            cause: detail == 0 ? (domain.isEmpty ? nil : domain) : domain.isEmpty ? "\(detail)" : "\(domain) \(detail)",
             isRetryable: (error?.retryable ?? 0) != 0,
             retryAfter: error.flatMap {
                 $0.retry_after_ns == 0

@@ -47,14 +47,14 @@ final class LoadedFiles: Sendable {
     }
 
     /// Lets one thread at a time load a file. Not a `Mutex`, whose waiters would spin.
-    private final class Turn: Sendable {
+    private final class PendingLoad: Sendable {
         let last = Monitor<Outcome?>(nil)
         /// How many loads have ended.
         let count = Atomic(0)
     }
 
     private let files = Mutex<[State: LoadedImage]>([:])
-    private let turns = Mutex<[State: Turn]>([:])
+    private let loads = Mutex<[State: PendingLoad]>([:])
 
     /// Records what was loaded.
     func add(_ image: LoadedImage, path: String, identity: FileIdentity) {
@@ -82,16 +82,15 @@ final class LoadedFiles: Sendable {
         _ admission: PluginAdmission,
         _ load: () throws(ConnectorError) -> PluginLoader.LoadedFile
     ) throws(ConnectorError) -> PluginLoader.LoadedFile {
-        let turn = turns.withLock { turns in
+        let pending = loads.withLock { loads in
             let state = State(path: candidate.path, identity: candidate.identity)
-            let turn = turns[state] ?? Turn()
-            turns[state] = turn
-            return turn
+            let pending = loads[state] ?? PendingLoad()
+            loads[state] = pending
+            return pending
         }
-        let before = turn.count.load(ordering: .relaxed)
-        return try turn.last.withLock { last throws(ConnectorError) in
-            // Read the identities before the bytes: a file that changes after this counts as another one at the next
-            // turn.
+        let before = pending.count.load(ordering: .relaxed)
+        return try pending.last.withLock { last throws(ConnectorError) in
+            // Read the identities before the bytes: a file that changes after this counts as another one at the next load.
             let request = Request(candidate, admission)
             if let last, last.request == request {
                 switch last.result {
@@ -100,7 +99,7 @@ final class LoadedFiles: Sendable {
                 }
             }
             func end(_ result: Result<LoadedImage, ConnectorError>) {
-                let number = turn.count.add(1, ordering: .relaxed).newValue
+                let number = pending.count.add(1, ordering: .relaxed).newValue
                 last = Outcome(request: request, result: result, number: number)
             }
             do throws(ConnectorError) {

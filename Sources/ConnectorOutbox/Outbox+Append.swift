@@ -262,7 +262,7 @@ extension Outbox {
         let bytes = statistics(of: path)?.bytes ?? 0
         let reason =
             switch condition {
-            case .paused(let failure, _): "the vendor takes no events: \(failure.reason)"
+            case .paused(let failure, _), .delivering(let failure?): "the vendor takes no events: \(failure.reason)"
             case .waitingForGate: "the gate is not open"
             case .idle, .delivering: "the vendor takes events more slowly than they come"
             case nil: isDelivering ? "the connector is not in the tree" : "this process does not deliver"

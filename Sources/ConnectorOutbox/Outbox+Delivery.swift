@@ -70,17 +70,13 @@ extension Outbox {
         for delivery in deliveries { delivery.start(on: environment.executor) }
     }
 
-    private func delivery(to target: Target, _ engine: any OutboxEngine) -> Delivery {
+    private func delivery(to target: DeliveryTarget, _ engine: any OutboxEngine) -> Delivery {
         Delivery(
-            target.path,
-            target.policy,
-            limits: target.limits,
+            to: target,
             Delivery.Environment(
                 engine: engine,
                 clock: environment.clock,
                 jitter: environment.jitter,
-                isUsable: target.isUsable,
-                send: target.send,
                 onSettled: { [weak self] in self?.settled($0, $1, $2, $3) },
                 onChange: environment.onChange,
                 onPause: { [environment] in environment.onPause(target.path, $0) }

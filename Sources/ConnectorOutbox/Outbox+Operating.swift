@@ -62,7 +62,7 @@ extension OutboxEngine {
             let records = try await records(selection)
             selection.after = records.next(limit: Self.pageSize)
             let letters = records.filter { $0.target != path }
-            if !letters.isEmpty { try await store(letters.map(\.event), alsoFor: path) }
+            if !letters.isEmpty { try await store(letters, alsoFor: path) }
             for (target, part) in Dictionary(grouping: letters, by: \.target) {
                 let ids = Set(part.map(\.event.id))
                 count += try await drop(RecordSelection(targets: [target], ids: ids, states: [.dead]))

@@ -10,6 +10,12 @@ extension Outbox {
     /// The statistics of a connector's queue; nil if it never had an event.
     package func statistics(of path: String) -> QueueStatistics? { state.withLock { $0.statistics[path] } }
 
+    /// Reads the statistics of all queues again, so that they include what other processes have stored; does nothing
+    /// unless the outbox is open.
+    package func reread() async {
+        if let engine = openEngine { try? await refresh(engine) }
+    }
+
     /// The paths of a connector's queue, the present one first, each with its statistics when this process opened the outbox; nil if
     /// it had had no event by then.
     package func firstStatistics(of path: String) -> [(path: String, statistics: QueueStatistics?)] {
@@ -35,12 +41,12 @@ extension Outbox {
         for (delivery, target) in deliveries { delivery.gateChanged(isUsable: target.isUsable()) }
     }
 
-    /// Ends the pauses of one connector's delivery, or of all: an operator wants an attempt now.
-    package func wake(_ path: String? = nil) {
-        let deliveries = state.withLock { state in
-            path.map { path in state.deliveries[path].map { [$0] } ?? [] } ?? Array(state.deliveries.values)
-        }
-        for delivery in deliveries { delivery.wake() }
+    /// Ends the pause of a connector's delivery, and the waits of its single events: an operator wants an attempt now.
+    package func wake(_ path: String) async {
+        guard let delivery = state.withLock({ $0.deliveries[path] }) else { return }
+        // If the store fails, the attempt tells.
+        if let engine = openEngine { try? await engine.hasten(path, now: environment.clock.wallTime()) }
+        delivery.wake()
     }
 
     /// Whether events wait at a connector, or at one that moves to its path.

@@ -13,14 +13,13 @@ extension Outbox {
     /// events of a connector that is gone become dead letters; this returns once they have.
     ///
     /// - Parameter deadline: When batches under way are abandoned, by the outbox's clock. They stay stored.
-    package func retarget(_ targets: [Target], by deadline: UInt64) async {
+    package func retarget(_ targets: [DeliveryTarget], by deadline: UInt64) async {
         let (previous, done) = state.withLock { state in
             state.removed.formUnion(state.targets.keys)
             state.targets = Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }
             for path in state.targets.keys { state.renames[path] = nil }
             state.removed.subtract(state.targets.keys)
             state.unsettled.subtract(state.targets.keys)
-            state.held = []
             let done = OneShot<Void>()
             defer { state.retargeting = done }
             return (state.retargeting, done)
@@ -34,16 +33,13 @@ extension Outbox {
         done.send()
     }
 
-    /// Moves everything that waits at a connector to another path, to which later events go. Call it before the other path gets events.
-    ///
-    /// If another connector still has that path, the events follow with the next ``retarget(_:by:)``.
+    /// Moves everything that waits at a connector to another path, to which later events go. No connector has that path yet.
     ///
     /// - Parameter deadline: When a batch under way is abandoned, by the outbox's clock.
     package func move(_ path: String, to other: String, by deadline: UInt64) async {
         let delivery = state.withLock { state in
             state.renames[path] = other
             state.targets[path] = nil
-            if state.targets[other] != nil { state.held.insert(path) }
             return state.deliveries[path]
         }
         await end(delivery.map { [$0] } ?? [], by: deadline)
@@ -67,13 +63,16 @@ extension Outbox {
     func settleLateEvents(of paths: [String]) async {
         guard let engine = openEngine, state.withLock({ $0.lock != nil }) else { return }
         for path in paths {
-            let (isGone, other) = state.withLock { state in
-                (state.targets[path] == nil && !state.held.contains(path), state.renames[path])
-            }
+            let (isGone, other) = state.withLock { ($0.targets[path] == nil, $0.renames[path]) }
             guard isGone else { continue }
             do throws(ConnectorError) {
                 if let other { try await carry(path, to: other, engine) } else { try await bury(path, engine) }
-                state.withLock { _ = $0.unsettled.remove(path) }
+                state.withLock { state in
+                    state.unsettled.remove(path)
+                    // What another host has taken, or the servers are about to have back, is moved with a later poll.
+                    let isLeft = other != nil && state.statistics[path]?.queued ?? 0 > 0
+                    if engine.isShared, isLeft { state.unsettled.insert(path) }
+                }
             } catch {
                 // Tried again with the next poll.
                 state.withLock { _ = $0.unsettled.insert(path) }
@@ -89,7 +88,7 @@ extension Outbox {
         while true {
             let records = try await engine.records(selection)
             guard !records.isEmpty else { break }
-            try await engine.store(records.map(\.event), alsoFor: other)
+            try await engine.store(records, alsoFor: other)
             let ids = Set(records.map(\.event.id))
             guard try await engine.drop(RecordSelection(targets: [path], ids: ids, states: [.queued])) > 0 else {
                 break

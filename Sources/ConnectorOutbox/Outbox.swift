@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-package import ConnectorCapabilities
 package import ConnectorPlatform
 internal import Synchronization
 
@@ -56,45 +55,14 @@ package final class Outbox: Sendable {
         }
     }
 
-    /// A connector that gets events from the outbox.
-    package struct Target: Sendable {
-        /// Its path.
-        package var path: String
-        /// How its events are queued and delivered.
-        package var policy: DeliveryPolicy
-        /// What the adapter's manifest says of batches.
-        package var limits: BatchLimits
-        /// Whether it can take a batch now.
-        package var isUsable: @Sendable () -> Bool
-        /// Hands events of one capability to it; the answer has one element for each.
-        package var send: @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
-
-        /// Describes a connector.
-        package init(
-            path: String,
-            policy: DeliveryPolicy,
-            limits: BatchLimits,
-            isUsable: @escaping @Sendable () -> Bool,
-            send: @escaping @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
-        ) {
-            self.path = path
-            self.policy = policy
-            self.limits = limits
-            self.isUsable = isUsable
-            self.send = send
-        }
-    }
-
     /// What changes while the outbox is in use.
     struct State {
         /// The connectors that get events, by path.
-        var targets: [String: Target]
+        var targets: [String: DeliveryTarget]
         /// The new path of each moved connector, by the path under which it got events before.
         var renames: [String: String] = [:]
         /// The connectors that got events before, and are gone.
         var removed: Set<String> = []
-        /// The moved connectors whose events wait for the next targets: until then, another connector has their new path.
-        var held: Set<String> = []
         /// The connectors that were moved or removed, and whose events could not be settled.
         var unsettled: Set<String> = []
         /// Sent when the last change of the targets has taken effect.
@@ -132,7 +100,7 @@ package final class Outbox: Sendable {
     let receipts = ReceiptSubscriptions()
 
     /// Prepares an outbox without opening or starting anything.
-    package init(_ targets: [Target], _ environment: Environment) {
+    package init(_ targets: [DeliveryTarget], _ environment: Environment) {
         self.environment = environment
         state = Mutex(State(targets: Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }))
     }

@@ -38,6 +38,9 @@ struct JetStream: Sendable {
         /// Whether there are fewer servers than replicas, which changes when servers join or return.
         var lacksPeers: Bool { number == 10_005 }
 
+        /// Whether there is a consumer of that name with other settings.
+        var consumerExists: Bool { [10_013, 10_148].contains(number) }
+
         /// Whether the stream does not exist.
         var lacksStream: Bool { number == 10_059 }
 

@@ -41,7 +41,7 @@ extension NATSEngine {
         return batch
     }
 
-    /// Leases the next events of a connector.
+    /// Leases the next events of a connector. Those that this host has settled are acknowledged again, and left out.
     private func pull(
         _ count: Int,
         _ bytes: Int,
@@ -49,17 +49,36 @@ extension NATSEngine {
         wait: UInt64 = 0
     ) async throws(ConnectorError) -> [NATSLeases.LeasedEvent] {
         let lease = state.withLock { $0.leases[target]?.lease } ?? 0
-        // The server's lease starts slightly later, so this is a lower bound.
-        let until = jetStream.clock.now().saturatingAdding(lease)
         let consumer = NATSLayout.token(target)
-        let events = try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
-            .compactMap { message -> NATSLeases.LeasedEvent? in
-                guard let lease = NATSLease(message.reply) else { return nil }
-                return leased(message, lease, attempts: lease.deliveries - 1, message.reply, until: until)
+        var wait = wait
+        for _ in 1...Self.settledPulls {
+            // The server's lease starts slightly later, so this is a lower bound.
+            let until = jetStream.clock.now().saturatingAdding(lease)
+            let events = try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
+                .compactMap { message -> NATSLeases.LeasedEvent? in
+                    guard let lease = NATSLease(message.reply) else { return nil }
+                    return leased(message, lease, attempts: lease.deliveries - 1, message.reply, until: until)
+                }
+            let settled = state.withLock { state in
+                events.indices.filter { index in
+                    let entry = events[index].entry
+                    return state.settled[target]?.contains(entry.position, storedAt: entry.storedAt) == true
+                }
             }
-        state.withLock { $0.sizes[target, default: MeanSize()].add(events.map(\.entry.event)) }
-        return events
+            for index in settled { try jetStream.connection.send(Self.acknowledged, to: events[index].reply) }
+            let known = Set(settled)
+            let fresh = events.indices.filter { !known.contains($0) }.map { events[$0] }
+            guard fresh.isEmpty, !settled.isEmpty else {
+                state.withLock { $0.sizes[target, default: MeanSize()].add(fresh.map(\.entry.event)) }
+                return fresh
+            }
+            wait = 0
+        }
+        return []
     }
+
+    /// How often in a row to lease nothing but settled events.
+    private static let settledPulls = 100
 
     /// Leases retries that the server holds back: to renew a lease that was given up for a delay ends the delay.
     ///
@@ -97,7 +116,8 @@ extension NATSEngine {
             position: lease.sequence,
             attempts: attempts,
             event: event,
-            renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil
+            renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil,
+            storedAt: lease.time
         )
         return NATSLeases.LeasedEvent(entry: entry, reply: reply, until: until, subject: message.subject)
     }
@@ -117,6 +137,11 @@ extension NATSEngine {
 
     package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {
         state.withLock { $0.leases[target]?.rewind(now: jetStream.clock.now(), time: now) }
+    }
+
+    /// The next batches take them back from the server. Those that another host gave up wait until that host is asked.
+    package func hasten(_ target: String, now: Timestamp) async throws(ConnectorError) {
+        state.withLock { $0.leases[target]?.hasten(time: now) }
     }
 
     @discardableResult
@@ -149,7 +174,7 @@ extension NATSEngine {
         // First settle what the vendor has: it must not wait for the dead letters, which the servers may refuse.
         let entries = Array(zip(batch.entries, outcomes))
         let left = Set(entries.filter { $1 != .waiting && $1 != .dead }.map(\.0.position))
-        let done = Set(entries.filter { $1 == .delivered }.map(\.0.position))
+        let done = entries.filter { $1 == .delivered }.map(\.0)
         state.withLock { state in
             state.leases[target]?.settle(left, retries: due, time: time, now: jetStream.clock.now())
             state.noteSettled(done, at: target)
@@ -169,7 +194,7 @@ extension NATSEngine {
         state.withLock { state in
             state.leases[target]?.settle(positions, retries: [], time: time, now: jetStream.clock.now())
             state.leases[target]?.endBatch()
-            state.noteSettled(positions, at: target)
+            state.noteSettled(dead.map { batch.entries[$0] }, at: target)
             var count = state.counts[target] ?? Count()
             count.delivered += outcomes.count { $0 == .delivered }
             if outcomes.contains(.delivered) { count.lastDelivered = attempt.at }
@@ -247,17 +272,82 @@ extension NATSEngine {
             dropped.append(oldest)
         }
         state.withLock { $0.leases[target]?.add(idle) }
+        try await giveUp(dropped, of: target)
+        count(dropped: dropped.count, target)
+        return dropped.map(\.entry.event.id)
+    }
+
+    /// Drops events of a connector that other connectors have, too. Only its own consumer changes; what a host is delivering, or is to
+    /// retry at a set time, is left to it.
+    ///
+    /// - Parameter positions: Their sequence numbers.
+    /// - Returns: How many.
+    func drop(_ positions: Set<Int64>, of target: String) async throws(ConnectorError) -> Int {
+        let last = positions.max() ?? 0
+        var left = positions
+        var passed: Set<Int64> = []
+        var taken = state.withLock { $0.leases[target]?.takeIdle() } ?? []
+        var isLast = false
+        while true {
+            let dropped = taken.filter { left.remove($0.entry.position) != nil }
+            // Held until the end, so that the server does not hand them out again.
+            let others = taken.filter { !positions.contains($0.entry.position) }
+            passed.formUnion(others.map(\.entry.position))
+            state.withLock { $0.leases[target]?.add(others) }
+            try await giveUp(dropped, of: target)
+            count(dropped: dropped.count, target)
+            guard !left.isEmpty, !isLast else { return positions.count - left.count }
+            taken = try await pull(1000, 16 << 20, target)
+            // The server hands out new events after all others, and in order.
+            isLast = !taken.contains { $0.entry.position <= last && !passed.contains($0.entry.position) }
+        }
+    }
+
+    /// Settles leased events of a connector that it shall not get.
+    private func giveUp(_ events: [NATSLeases.LeasedEvent], of target: String) async throws(ConnectorError) {
+        guard !events.isEmpty else { return }
         try await acknowledge(
-            dropped.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
+            events.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
             of: target
         )
         state.withLock { state in
-            state.noteSettled(Set(dropped.map(\.entry.position)), at: target)
-            state.noteDropped(dropped.map(\.entry), at: target)
+            state.noteSettled(events.map(\.entry), at: target)
+            state.noteDropped(events.map(\.entry), at: target)
         }
-        count(dropped: dropped.count, target)
-        await forget(dropped)
-        return dropped.map(\.entry.event.id)
+        await forget(events)
+    }
+
+    /// Moves what other hosts have not leased, batch by batch. What they deliver or give back later is moved by a later call.
+    package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool {
+        try await learn([target])
+        guard state.withLock({ $0.slots[target] }) != nil else { return true }
+        // Hosts with an older tree may store events without end: those stored from now on are left to a later call.
+        let last = try await schema.info(layout.stream)?["state"]?["last_seq"]?.integer ?? 0
+        // Those that wait for a retry are due at the end of time.
+        let end = Timestamp(nanoseconds: UInt64(Int64.max))
+        let limits = BatchLimits(count: 1000, bytes: 16 << 20)
+        while true {
+            let batch = try await batch(for: target, upTo: limits, now: end)
+            let positions = batch.entries.map(\.position)
+            let leased = state.withLock { $0.leases[target]?.leased(positions) } ?? [:]
+            let events = positions.compactMap { leased[$0] }
+            if !events.isEmpty {
+                // The name tells a repetition, after a failure, from another event.
+                try await put(
+                    events.map { event in
+                        let time = event.entry.storedAt?.nanoseconds ?? 0
+                        return (event.entry.event, "moved-\(NATSLayout.token(path))-\(event.entry.position)-\(time)")
+                    },
+                    for: [path]
+                )
+                try await giveUp(events, of: target)
+            }
+            state.withLock { state in
+                state.leases[target]?.settle(Set(positions), retries: [], time: end, now: jetStream.clock.now())
+                state.leases[target]?.endBatch()
+            }
+            guard positions.contains(where: { $0 <= last }) else { return true }
+        }
     }
 
     /// Deletes dropped events that were stored for one connector only: no other host can tell them from delivered ones.

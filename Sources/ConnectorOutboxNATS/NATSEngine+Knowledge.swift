@@ -33,6 +33,38 @@ extension NATSEngine {
         var event: OutboxEvent
     }
 
+    /// The events that this host has settled at a connector.
+    ///
+    /// Each is known by its sequence number and by when it was stored: numbers come again after the stream was deleted, or restored
+    /// from an older copy.
+    struct SettledEvents: Sendable {
+        private var times: [Int64: Timestamp] = [:]
+
+        /// The number of events that are remembered up to the acknowledgement floor. A server that is lost may take acknowledgements
+        /// with it, those that it confirmed a moment ago included, and its successor hands out the events again.
+        private static let memory = 10_000
+        /// The number of events that are remembered at all.
+        private static let limit = 1 << 18
+
+        /// Whether an event is among them.
+        func contains(_ position: Int64, storedAt time: Timestamp?) -> Bool {
+            guard let time else { return false }
+            return times[position] == time
+        }
+
+        /// Adds an event.
+        mutating func add(_ entry: OutboxBatch.Entry) {
+            guard times.count < Self.limit || times[entry.position] != nil else { return }
+            times[entry.position] = entry.storedAt
+        }
+
+        /// Forgets all but the last of the events that the server knows to be settled.
+        mutating func trim(upTo floor: Int64) {
+            guard times.count >= 2 * Self.memory else { return }
+            for position in times.keys.filter({ $0 <= floor }).sorted().dropLast(Self.memory) { times[position] = nil }
+        }
+    }
+
     /// The oldest waiting event of a connector, and the state of the stream in which it was the oldest.
     struct OldestEvent: Sendable {
         /// The acknowledgement floor of the consumer.
@@ -41,37 +73,48 @@ extension NATSEngine {
         var first: Int64?
         /// The number of messages deleted between others.
         var deleted: Int64?
+        /// When the consumer was created.
+        var consumer: Timestamp?
         /// When the event was sent.
         var createdAt = Timestamp(nanoseconds: 0)
 
         /// Whether no other event can have become the oldest since.
-        func isSame(as known: Self) -> Bool { (floor, first, deleted) == (known.floor, known.first, known.deleted) }
+        func isSame(as known: Self) -> Bool {
+            (floor, first, deleted, consumer) == (known.floor, known.first, known.deleted, known.consumer)
+        }
     }
 
     /// The number of dropped events that are remembered.
     private static let droppedLimit = 1000
-    /// The number of settled events of a connector that are remembered beyond the acknowledgement floor.
-    private static let settledLimit = 1 << 18
 }
 
 extension NATSEngine.State {
     /// Adopts the settings and the acknowledgements of all consumers.
     mutating func adopt(_ consumers: [String: NATSSchema.Consumer]) {
         for (path, consumer) in consumers {
-            let isAnother = slots[path].map { $0 != consumer.slot } ?? false
-            if isAnother { leases[path] = nil }
+            // One that was gone for a while is another one, too.
+            let isAnother = slots[path] != consumer.slot || wasMadeAgain(consumer)
+            if isAnother { (leases[path], oldest[path]) = (nil, nil) }
             leases[path, default: NATSLeases(lease: consumer.lease)].lease = consumer.lease
-            settled[path] = isAnother ? nil : settled[path].map { $0.filter { $0 > consumer.floor } }
-            if isAnother { oldest[path] = nil }
+            settled[path]?.trim(upTo: consumer.floor)
         }
         slots = consumers.mapValues(\.slot)
+        created = consumers.compactMapValues(\.created)
         settled = settled.filter { consumers[$0.key] != nil }
     }
 
+    /// Whether a consumer is not the one that this host knew at its path.
+    ///
+    /// After a restart, or from another leader, the time of one consumer differs slightly. If it differs by more, no event is lost or
+    /// delivered again: what the vendor takes is acknowledged when the server hands it out again.
+    private func wasMadeAgain(_ consumer: NATSSchema.Consumer) -> Bool {
+        let (known, time) = (created[consumer.path]?.nanoseconds ?? 0, consumer.created?.nanoseconds ?? 0)
+        return max(known, time) - min(known, time) > 1_000_000_000
+    }
+
     /// Notes that this host has settled events of a connector.
-    mutating func noteSettled(_ positions: Set<Int64>, at target: String) {
-        guard settled[target]?.count ?? 0 < NATSEngine.settledLimit else { return }
-        settled[target, default: []].formUnion(positions)
+    mutating func noteSettled(_ entries: [OutboxBatch.Entry], at target: String) {
+        for entry in entries { settled[target, default: NATSEngine.SettledEvents()].add(entry) }
     }
 
     /// Notes that this host has dropped events of a connector.

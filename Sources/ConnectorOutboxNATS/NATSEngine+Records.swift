@@ -11,6 +11,8 @@ extension NATSEngine {
     private struct Letter {
         /// Its sequence number in the stream of dead letters.
         var number: Int64
+        /// When it was stored there.
+        var storedAt: Timestamp?
         /// The sequence number that the event had in the stream of waiting events.
         var position: Int64
         var record: OutboxRecord
@@ -67,6 +69,7 @@ extension NATSEngine {
             letters.append(
                 Letter(
                     number: number,
+                    storedAt: message.time,
                     position: failure?.position ?? 0,
                     record: OutboxRecord(
                         target: path,
@@ -102,7 +105,8 @@ extension NATSEngine {
             let slots = Set(layout.slots(message.subject ?? ""))
             let targets = consumers.values.filter { slots.contains($0.slot) }
             let waiting = targets.filter { consumer in
-                position > consumer.floor && settled[consumer.path]?.contains(position) != true
+                position > consumer.floor
+                    && settled[consumer.path]?.contains(position, storedAt: message.time) != true
             }
             .map(\.path)
             stored += parts(
@@ -201,7 +205,10 @@ extension NATSEngine {
         selection.states = nil
         var count = 0
         for letter in try await letters(selection) {
-            try await put(letter.record.event, for: [letter.record.target], as: "replayed-\(letter.number)")
+            // Numbers come again after the stream of dead letters was deleted: without the time, the servers would take the event for
+            // the one that had the number before.
+            let name = "replayed-\(letter.number)-\(letter.storedAt?.nanoseconds ?? 0)"
+            try await put([(letter.record.event, name)], for: [letter.record.target])
             do throws(ConnectorError) {
                 if try await jetStream.delete(letter.number, of: layout.deadStream) { count += 1 }
             } catch {
@@ -221,16 +228,20 @@ extension NATSEngine {
             count += 1
         }
         guard selection.states?.contains(.queued) ?? true else { return count }
+        var shared: [String: Set<Int64>] = [:]
         for stored in try await stored(selection, { [$0] }) {
             let dropped = stored.waiting.filter { selection.targets?.contains($0) ?? true }
             guard !dropped.isEmpty else { continue }
-            // A message is shared by all of its connectors: it is published again for the others, at the end of the queue.
-            let others = stored.waiting.filter { !dropped.contains($0) }
-            if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
+            // A message that other connectors wait for stays.
+            guard dropped.count == stored.waiting.count else {
+                for target in dropped { shared[target, default: []].insert(stored.position) }
+                continue
+            }
             guard try await jetStream.delete(stored.position, of: layout.stream) else { continue }
             for target in dropped { noteDropped(stored.event, stored.position, target) }
             count += dropped.count
         }
+        for (target, positions) in shared { count += try await drop(positions, of: target) }
         return count
     }
 
@@ -241,26 +252,29 @@ extension NATSEngine {
         state.withLock { $0.noteDropped([entry], at: target) }
     }
 
-    /// Stores each event under a new message id: the servers would take the same id for a repetition, and not store the
-    /// event.
-    package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
-        for event in events {
-            let name = "moved-\(NATSLayout.token(target))-\(UInt64.random(in: .min ... .max))"
-            try await put(event, for: [target], as: name)
+    /// Stores each event under another message id: the servers would take the same id for a repetition, and not store the event. The id
+    /// names the record, so that two hosts that do this at one time store each event once.
+    package func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError) {
+        let named = records.map { record in
+            let place = record.cursor?.position ?? UInt64.random(in: .min ... .max)
+            let time = record.attempts.last?.at.nanoseconds ?? 0
+            return (record.event, "moved-\(NATSLayout.token(target))-\(place)-\(time)")
         }
+        try await put(named, for: [target])
     }
 
-    /// Stores an event again, with an id that the server does not treat as a duplicate.
-    private func put(
-        _ event: OutboxEvent,
-        for targets: [String],
-        as name: String
-    ) async throws(ConnectorError) {
-        let message = JetStream.Message(
-            subject: layout.subject(try await slots(targets)),
-            data: event.payload,
-            headers: NATSHeaders(id: "\(NATSLayout.token(event.id)).\(name)", event: NATSEvent.header(event))
-        )
-        _ = try await jetStream.publish([message])
+    /// Stores events again, with ids that the server does not treat as duplicates.
+    ///
+    /// - Parameter named: Each event, and what its message id has in addition to its own id.
+    func put(_ named: [(OutboxEvent, String)], for targets: [String]) async throws(ConnectorError) {
+        let subject = layout.subject(try await slots(targets))
+        let messages = named.map { event, name in
+            JetStream.Message(
+                subject: subject,
+                data: event.payload,
+                headers: NATSHeaders(id: "\(NATSLayout.token(event.id)).\(name)", event: NATSEvent.header(event))
+            )
+        }
+        _ = try await jetStream.publish(messages)
     }
 }

@@ -35,12 +35,14 @@ package final class NATSEngine: OutboxEngine {
 
     struct State {
         var slots: [String: Int]
+        /// When each consumer was created.
+        var created: [String: Timestamp]
         var leases: [String: NATSLeases]
         var counts: [String: Count] = [:]
         /// The mean size of the events of each connector that this host has seen.
         var sizes: [String: MeanSize] = [:]
-        /// The events that this host has settled beyond the consumers' acknowledgement floors.
-        var settled: [String: Set<Int64>] = [:]
+        /// The events that this host has settled at each connector.
+        var settled: [String: SettledEvents] = [:]
         /// The last events that this host has dropped, oldest first.
         var dropped: [DroppedEvent] = []
         /// When the oldest waiting event of each connector was sent, as last read.
@@ -95,6 +97,7 @@ package final class NATSEngine: OutboxEngine {
         state = Mutex(
             State(
                 slots: consumers.mapValues(\.slot),
+                created: consumers.compactMapValues(\.created),
                 leases: consumers.mapValues { NATSLeases(lease: $0.lease) },
                 // Events that earlier hosts may have settled but not trimmed.
                 untrimmed: max(0, messages - Self.remembered)
@@ -104,12 +107,15 @@ package final class NATSEngine: OutboxEngine {
 
     /// Creates the missing streams and consumers.
     ///
-    /// - Parameter lease: How long a host may hold an event without renewing its lease.
+    /// - Parameters:
+    ///   - lease: How long a host may hold an event without renewing its lease.
+    ///   - changesStreams: Whether to create missing streams and to change the number of replicas, and not only to add consumers.
     /// - Returns: A sentence for each change.
     package static func migrate(
         _ settings: NATSSettings,
         targets: [String],
         lease: Duration = lease,
+        changesStreams: Bool = true,
         redact: @escaping @Sendable (String) -> String = { $0 }
     ) async throws(ConnectorError) -> [String] {
         let connection = try await NATSConnection.connect(settings, renewed: { settings }, redact: redact)
@@ -119,9 +125,13 @@ package final class NATSEngine: OutboxEngine {
         )
         let result: Result<[String], ConnectorError>
         do throws(ConnectorError) {
-            result = .success(
-                try await schema.migrate(targets, replicas: settings.replicas, lease: lease.nanoseconds)
-            )
+            var done: [String] = []
+            if changesStreams {
+                done = try await schema.migrateStreams(replicas: settings.replicas)
+            } else {
+                try await schema.checkStreams(replicas: settings.replicas)
+            }
+            result = .success(try await schema.addConsumers(targets, lease: lease.nanoseconds, after: done))
         } catch {
             result = .failure(error)
         }
@@ -239,7 +249,8 @@ package final class NATSEngine: OutboxEngine {
         var oldest = OldestEvent(
             floor: consumer.floor,
             first: stream?["first_seq"]?.integer,
-            deleted: stream?["num_deleted"]?.integer
+            deleted: stream?["num_deleted"]?.integer,
+            consumer: consumer.created
         )
         let known = state.withLock { $0.oldest[consumer.path] }
         if let known, oldest.isSame(as: known) { return known.createdAt }
@@ -275,7 +286,10 @@ package final class NATSEngine: OutboxEngine {
         let (replies, trimming) = state.withLock { state in
             state.isClosing = true
             if let timer = state.timer.take() { jetStream.clock.cancel(timer) }
-            return (state.leases.values.flatMap { $0.held.map(\.reply) }, state.trimming)
+            // Another host may have what is held for longer than its lease.
+            let now = jetStream.clock.now()
+            let held = state.leases.values.flatMap(\.held).filter { $0.until > now }
+            return (held.map(\.reply), state.trimming)
         }
         // Releases unsettled events, so that another host receives them immediately.
         for reply in replies { jetStream.connection.release(reply) }

@@ -207,6 +207,11 @@ struct NATSLeases: Sendable {
     /// Ends the current batch.
     mutating func endBatch() { batchTakenAt = nil }
 
+    /// Makes all retries due; those that the server redelivers later are recalled.
+    mutating func hasten(time: Timestamp) {
+        for index in retries.indices { retries[index].due = min(retries[index].due, time) }
+    }
+
     /// Moves up due times after the time of day was set back, so that no retry is due later than the server redelivers
     /// it.
     mutating func rewind(now: UInt64, time: Timestamp) {

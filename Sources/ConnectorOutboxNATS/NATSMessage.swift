@@ -14,6 +14,8 @@ struct NATSMessage: Sendable {
     var subject: String?
     /// The sequence number, if the message was read by it; otherwise nil.
     var sequence: Int64?
+    /// When the server stored the message, if it was read by its sequence number; otherwise nil.
+    var time: Timestamp?
     /// The message id, by which the server detects duplicates.
     var id: String?
     /// The header of the event: see ``NATSEvent/header(_:)``.
@@ -50,6 +52,7 @@ struct NATSMessage: Sendable {
         reply = ""
         subject = stored["subject"]?.string
         self.sequence = sequence
+        time = stored["time"]?.string.flatMap { Timestamp(parsing: $0) }
         id = header("Nats-Msg-Id")
         event = header("Connector-Event")
         failure = header("Connector-Failure")

@@ -24,14 +24,49 @@ struct NATSSchema: Sendable {
         var floor: Int64
         /// The sequence number of the last event delivered to a host.
         var last: Int64
+        /// When it was created; nil if the server does not say.
+        var created: Timestamp?
+
+        /// Whether another consumer was created later.
+        func isOlder(than other: Self) -> Bool {
+            (created?.nanoseconds ?? 0, path) < (other.created?.nanoseconds ?? 0, other.path)
+        }
     }
 
-    /// The consumers of the stream, by connector.
+    /// The consumers of the stream, by connector. Two that share a slot are read again for a while: two programs that create consumers at
+    /// one time resolve that by themselves.
     ///
     /// - Parameter expected: The connectors whose consumers must respond; nil for all consumers of the stream. Other
     ///   consumers for which no server responds are left out, such as those with which an operator inspects the stream.
     /// - Throws: `conflict` if two share a slot, or the settings of one are wrong; `storage` if no server responds for one in time.
     func consumers(_ expected: [String]? = nil) async throws(ConnectorError) -> [String: Consumer] {
+        var readings = 1
+        while true {
+            let consumers = try await list(expected)
+            let slots = Dictionary(grouping: consumers.values, by: \.slot)
+            guard let both = slots.values.first(where: { $0.count > 1 }) else { return consumers }
+            guard readings < Self.slotReadings, !Task.isCancelled else {
+                throw wrong(
+                    "\(both.map(\.path).sorted().joined(separator: " and ")) share a slot in the subjects",
+                    fix:
+                        "stop the hosts, delete with the tools of NATS the consumer of the connector that was added last, and \(Self.migration)"
+                )
+            }
+            await rest(jetStream.waits.pause)
+            readings += 1
+        }
+    }
+
+    /// How often to read the consumers until none share a slot.
+    private static let slotReadings = 10
+
+    /// Waits for a time in nanoseconds.
+    private func rest(_ time: UInt64) async {
+        _ = await OneShot<Void>().wait(by: jetStream.clock.now().saturatingAdding(time), on: jetStream.clock)
+    }
+
+    /// The consumers of the stream, by connector, also those that share a slot.
+    private func list(_ expected: [String]?) async throws(ConnectorError) -> [String: Consumer] {
         let names = expected.map { Set($0.map(NATSLayout.token)) }
         var consumers: [String: Consumer] = [:]
         var offset: Int64 = 0
@@ -75,17 +110,14 @@ struct NATSSchema: Sendable {
                     pending: element.count("num_pending"),
                     leased: element.count("num_ack_pending"),
                     floor: Int64(min(element["ack_floor"]?.count("stream_seq") ?? 0, .max - 1)),
-                    last: Int64(element["delivered"]?.count("stream_seq") ?? 0)
+                    last: Int64(element["delivered"]?.count("stream_seq") ?? 0),
+                    created: element["created"]?.string.flatMap { Timestamp(parsing: $0) }
                 )
             }
             offset += Int64(page.count)
             guard offset < answer["total"]?.integer ?? 0 else { break }
             // A page may contain only foreign consumers. The limit ends the loop if a server keeps repeating a page.
             guard !page.isEmpty, consumers.count > known || offset < Self.consumerLimit else { break }
-        }
-        let slots = Dictionary(grouping: consumers.values, by: \.slot)
-        if let both = slots.values.first(where: { $0.count > 1 }) {
-            throw wrong("\(both.map(\.path).sorted().joined(separator: " and ")) share a slot in the subjects")
         }
         return consumers
     }
@@ -107,18 +139,21 @@ struct NATSSchema: Sendable {
     /// - Returns: The consumers, by connector.
     /// - Throws: `missing` if one does not exist, `conflict` if its settings are wrong.
     func check(_ targets: [String], replicas: Int) async throws(ConnectorError) -> [String: Consumer] {
-        for (stream, wanted) in streams(replicas) {
-            guard let info = try await info(stream) else {
-                throw missing(stream: stream)
-            }
-            try check(info, wanted, stream)
-        }
+        try await checkStreams(replicas: replicas)
         let consumers = try await consumers(targets)
         let absent = targets.filter { consumers[$0] == nil }.sorted()
         guard absent.isEmpty else {
             throw missing("the stream \(layout.stream) has no consumer for \(absent.joined(separator: ", "))")
         }
         return consumers
+    }
+
+    /// Checks that the streams exist and have the right settings. Changes nothing.
+    func checkStreams(replicas: Int) async throws(ConnectorError) {
+        for (stream, wanted) in streams(replicas) {
+            guard let info = try await info(stream) else { throw missing(stream: stream) }
+            try check(info, wanted, stream)
+        }
     }
 
     private func streams(_ replicas: Int) -> [(String, JSONObject)] {
@@ -139,6 +174,8 @@ struct NATSSchema: Sendable {
         }
         for key in ["subjects", "retention", "storage", "num_replicas", "discard"] {
             guard let value = wanted[key], info["config"]?[key] != value else { continue }
+            // Another host may ask for more replicas.
+            if key == "num_replicas", info["config"]?[key]?.integer ?? 0 > value.integer ?? 0 { continue }
             let found = info["config"]?[key].map { String(decoding: $0.utf8(), as: UTF8.self) } ?? "nothing"
             throw wrong(
                 "the stream \(stream) has \(found) as \(key), not \(String(decoding: value.utf8(), as: UTF8.self))"
@@ -148,12 +185,11 @@ struct NATSSchema: Sendable {
 
     // MARK: Migrating
 
-    /// Creates missing streams and consumers, and updates the number of replicas to that of the configuration.
+    /// Creates missing streams, and updates the number of replicas to that of the configuration.
     ///
-    /// - Parameter lease: How long a host may hold an event without renewing its lease, in nanoseconds.
     /// - Returns: A sentence for each change.
     /// - Throws: `conflict` for other wrong settings, which only an operator can resolve.
-    func migrate(_ targets: [String], replicas: Int, lease: UInt64) async throws(ConnectorError) -> [String] {
+    func migrateStreams(replicas: Int) async throws(ConnectorError) -> [String] {
         var done: [String] = []
         for (stream, wanted) in streams(replicas) {
             guard let info = try await info(stream) else {
@@ -170,23 +206,34 @@ struct NATSSchema: Sendable {
             guard let updated = try await self.info(stream) else { continue }
             try check(updated, wanted, stream)
         }
-        let consumers = try await consumers()
-        let stored = try await storedSlots()
+        return done
+    }
+
+    /// Creates the missing consumers of connectors.
+    ///
+    /// - Parameters:
+    ///   - lease: How long a host may hold an event without renewing its lease, in nanoseconds.
+    ///   - done: A sentence for each change made before.
+    /// - Returns: A sentence for each change, those made before included.
+    /// - Throws: `conflict` if two consumers share a slot.
+    func addConsumers(
+        _ targets: [String],
+        lease: UInt64,
+        after done: [String] = []
+    ) async throws(ConnectorError) -> [String] {
+        var done = done
+        var consumers = try await consumers()
         let used = Set(consumers.values.map(\.slot))
         // Nor does a new connector get a slot for which events are stored: they are for another one, whose consumer was deleted.
-        var next = (used.union(stored.keys).max() ?? -1) + 1
+        let stored = try await storedSlots()
         for path in targets.sorted() where consumers[path] == nil {
             let name = NATSLayout.token(path)
             guard name.utf8.count <= 200 else {
                 throw ConnectorError(.invalidValue, "the path is too long for the name of a consumer", connector: path)
             }
-            let config = layout.consumer(path, slot: next, lease: lease)
-            _ = try await jetStream.request(
-                "CONSUMER.DURABLE.CREATE.\(layout.stream).\(name)",
-                ["stream_name": .string(layout.stream), "config": .object(config)]
-            )
-            done.append("created the consumer of \(path)")
-            next += 1
+            let creation = try await create(path, lease: lease, besides: Set(stored.keys), known: consumers)
+            consumers = creation.consumers
+            if creation.isNew { done.append("created the consumer of \(path)") }
         }
         _ = try await self.consumers()
         let stranded = stored.filter { !used.contains($0.key) }.values.reduce(0) { $0.saturatingAdding($1) }
@@ -198,6 +245,66 @@ struct NATSSchema: Sendable {
         }
         return done
     }
+
+    /// Creates the consumer of a connector, in a slot that no other one has.
+    ///
+    /// Another program may choose the same slot at the same time. One that then finds its consumer alone keeps it: the other one is created
+    /// later, and its program finds both. The later of two that share a slot is deleted by the program that created it, since nothing can
+    /// have been stored for it yet, and gets another slot after a random time.
+    ///
+    /// To create a consumer that exists would change its filter, and strand its events; so its name is looked up before.
+    ///
+    /// - Parameters:
+    ///   - taken: The slots for which events are stored.
+    ///   - known: The consumers as last read.
+    /// - Returns: Whether this created it, and the consumers as last read.
+    private func create(
+        _ path: String,
+        lease: UInt64,
+        besides taken: Set<Int>,
+        known: [String: Consumer]
+    ) async throws(ConnectorError) -> (isNew: Bool, consumers: [String: Consumer]) {
+        let name = NATSLayout.token(path)
+        var known = known
+        for _ in 1...Self.creations {
+            if known[path] != nil { return (false, known) }
+            let slot = (taken.union(known.values.map(\.slot)).max() ?? -1) + 1
+            let answer = try await jetStream.call(
+                "CONSUMER.DURABLE.CREATE.\(layout.stream).\(name)",
+                [
+                    "stream_name": .string(layout.stream),
+                    "config": .object(layout.consumer(path, slot: slot, lease: lease)),
+                    // Servers from 2.10 on then refuse to change one that exists.
+                    "action": "create",
+                ]
+            )
+            switch answer {
+            case .failure(let refusal) where refusal.consumerExists:
+                known = try await list(nil)
+                continue
+            case .failure(let refusal): throw jetStream.error(refusal)
+            case .success: break
+            }
+            for reading in 1...Self.slotReadings {
+                known = try await list(nil)
+                guard let consumer = known[path] else { break }
+                let others = known.values.filter { $0.slot == consumer.slot && $0.path != path }
+                guard !others.isEmpty else { return (true, known) }
+                // One whose program does not give it up is older, whatever the clocks of the servers say.
+                if reading == Self.slotReadings || others.contains(where: { $0.isOlder(than: consumer) }) {
+                    _ = try await jetStream.call("CONSUMER.DELETE.\(layout.stream).\(name)")
+                    await rest(.random(in: 0...jetStream.waits.pause))
+                    known = try await list(nil)
+                    break
+                }
+                await rest(jetStream.waits.pause)
+            }
+        }
+        throw wrong("other programs create consumers at the same time", fix: "run the command again")
+    }
+
+    /// How often to choose a slot for a consumer.
+    private static let creations = 50
 
     /// How many events are stored for each slot, those that are settled but not trimmed included.
     private func storedSlots() async throws(ConnectorError) -> [Int: Int] {
@@ -225,12 +332,12 @@ struct NATSSchema: Sendable {
         )
     }
 
-    private func wrong(_ message: String) -> ConnectorError {
+    private func wrong(_ message: String, fix: String? = nil) -> ConnectorError {
         jetStream.connection.error(
             .conflict,
             "the outbox cannot be used: \(message)",
-            fix:
-                "set another \"stream\" in \"outbox\" of connectors.json, or change it with the tools of NATS; connector-host outbox migrate only changes the number of replicas"
+            fix: fix
+                ?? "set another \"stream\" in \"outbox\" of connectors.json, or change it with the tools of NATS; connector-host outbox migrate only changes the number of replicas"
         )
     }
 }

@@ -38,7 +38,17 @@ package struct SystemError: Error, Sendable, CustomStringConvertible {
     package var limitRemedy: String? {
         switch number {
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n, LimitNOFILE)"
+        case EFBIG: "raise the limit of the size of files (ulimit -f, LimitFSIZE)"
         default: nil
+        }
+    }
+
+    /// What to do about a file that cannot be opened.
+    package var openingRemedy: String {
+        switch number {
+        case ELOOP: "remove the loop of symbolic links"
+        case ENAMETOOLONG: "use a shorter path"
+        default: limitRemedy ?? "check the permissions of the file and its directories"
         }
     }
 

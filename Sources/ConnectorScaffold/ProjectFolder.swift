@@ -100,7 +100,7 @@ struct ProjectFolder {
     private func full(_ file: String) -> String { "\(path)/\(file)" }
 
     private func unchangeable(_ message: String, _ cause: SystemError) -> ConnectorError {
-        let fix = cause.diskRemedy ?? "check the permissions of its folder"
+        let fix = cause.diskRemedy ?? "check that its folder exists, and its permissions"
         return ConnectorError(.failed, message, fix: fix, cause: cause.description)
     }
 

@@ -19,7 +19,7 @@ enum RunnerMain {
     /// Serves the host at the other end of the inherited socket, whose process the first argument names. Never returns: the process ends
     /// with its host.
     static func main() {
-        let arguments = CommandLine.arguments
+        let arguments = ProcessArguments.all
         guard arguments.count >= 2, let parent = Int32(arguments[1]),
             let settings = SandboxSettings(arguments: arguments.dropFirst(2))
         else {
@@ -40,7 +40,10 @@ enum RunnerMain {
         // process: a thread that met it at a lock would wait for a thread that does not exist. So another thread serves the host, and
         // this one waits for the host's end, which threads that sleep on a futex do not notice.
         let isServed = HostThread.start("messages") { serve(sandbox) }
-        guard watch >= 0, isServed else { _exit(1) }
+        guard watch >= 0, isServed else {
+            RunnerFailure.report("the system has no thread, or no descriptor, for a runner: \(HostThread.remedy)")
+            _exit(1)
+        }
         _ = runner_await(watch)
         _exit(0)
     }

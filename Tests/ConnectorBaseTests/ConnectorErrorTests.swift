@@ -23,6 +23,13 @@ import Testing
         #expect(ConnectorError.Code(rawValue: "not-elf") == .notELF)
     }
 
+    @Test func `in JSON, the wait before another try has whole milliseconds, and is never shorter`() {
+        for (nanoseconds, milliseconds) in [(999_999, 1), (2_000_000, 2), (2_000_001, 3)] as [(Int, Int64)] {
+            let error = ConnectorError(.rateLimited, "no", retryAfter: .nanoseconds(nanoseconds))
+            #expect(error.json["retryAfterMilliseconds"] == JSONValue.integer(milliseconds))
+        }
+    }
+
     @Test func `the tree has a line for each failed outcome, with its cause`() {
         var error = ConnectorError(.partial, "a took it, b and c did not")
         error.outcomes = [

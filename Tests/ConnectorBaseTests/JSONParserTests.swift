@@ -82,6 +82,9 @@ import Testing
         #expect(throws: Never.self) { try JSONValue(parsing: nested(JSONParser.depthLimit, "[", "]")) }
         #expect(throws: Never.self) { try JSONValue(parsing: nested(JSONParser.depthLimit, "{\"a\":", "}")) }
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: nested(JSONParser.depthLimit + 1, "[", "]")) }
+        let document = JSONParser.documentDepthLimit
+        #expect(throws: Never.self) { try JSONValue(document: Array(nested(document, "[", "]").utf8)) }
+        #expect(throws: ConnectorError.self) { try JSONValue(document: Array(nested(document + 1, "[", "]").utf8)) }
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: nested(100_000, "[", "]")) }
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: String(repeating: "{\"a\":[", count: 100_000)) }
         // Siblings do not count towards the depth.

@@ -20,6 +20,19 @@ import Testing
         #expect(moment.httpDate == httpDate)
     }
 
+    @Test(arguments: [
+        ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777), ("Sun Nov  6 08:49:37 1994", 784_111_777),
+        ("Friday, 02-Jan-26 12:00:05 GMT", 1_767_355_205), ("Fri Jan 12 12:00:05 2026", 1_768_219_205),
+    ])
+    func `the obsolete dates of HTTP are read, too`(_ text: String, _ seconds: UInt64) {
+        #expect(Timestamp(httpDate: text) == Timestamp(nanoseconds: seconds * 1_000_000_000))
+    }
+
+    @Test(arguments: ["Sun Nov 6", "Sun Nev  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 CET", "a-b-c-d-e-f"])
+    func `no other date is`(_ text: String) {
+        #expect(Timestamp(httpDate: text) == nil)
+    }
+
     @Test func `a written moment reads back, on every day of four centuries`() {
         for day in 0..<146_097 as Range<UInt64> {
             let moment = Timestamp(nanoseconds: day * 86_400_000_000_000 + day % 86_400 * 1_000_000_000)
@@ -30,6 +43,7 @@ import Testing
 
     @Test(arguments: [
         "", "2026-01-02", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-32T00:00:00Z",
+        "2026-02-29T12:00:00Z", "2026-04-31T00:00:00Z", "2100-02-29T00:00:00Z",
         "2026-01-02T24:00:00Z",
         "2026-01-02T12:60:00Z", "2026-01-02T12:00:61Z", "2026-01-02T12:00:00.Z", "1969-12-31T23:59:59Z",
         "1970-01-01T00:00:00+00:01",

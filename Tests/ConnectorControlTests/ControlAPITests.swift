@@ -173,9 +173,21 @@ import Testing
         for part in ["{\"a\"", ": 1}\n{\"a\": 2}\n\n{", "\"a\": ", "3", "}\n"] {
             var bytes = ByteBuffer(string: "before \(part)")
             bytes.moveReaderIndex(forwardBy: 7)
-            documents.append(try lines.feed(bytes.readableBytesView))
+            documents.append(try lines.feed(bytes.readableBytesView).map { try $0.get() })
         }
         #expect(documents == [[], [["a": 1], ["a": 2]], [], [], [["a": 3]]])
+    }
+
+    @Test func `a line that cannot be read takes no other one of a stream with it`() throws {
+        var lines = ControlClient.Lines("/api/v1/events")
+        let levels = JSONParser.depthLimit
+        let deepest = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let text = "{\"payload\": \(deepest)}\n{nothing}\n{\"a\": 2}\n"
+        let found = try lines.feed(ByteBuffer(string: text).readableBytesView)
+        #expect(found.count == 3)
+        #expect(try found[0].get()["payload"] == JSONValue(parsing: deepest))
+        #expect(throws: ConnectorError.self) { try found[1].get() }
+        #expect(try found[2].get() == ["a": 2])
     }
 
     @Test func `a socket that an earlier host left is replaced, and one that a running host uses is not`() async throws
@@ -239,7 +251,7 @@ import Testing
             let answer = Task { try await ControlClient(root).get("/api/v1/host") }
             close(await blocking { accept(socket.descriptor, nil, nil) })
             let error = await #expect(throws: ConnectorError.self) { try await answer.value }
-            #expect(error?.code == .unavailable && error?.fix?.contains("whether its process hangs") == true)
+            #expect(error?.code == .unavailable && error?.message.contains("has closed the connection") == true)
             close(socket.descriptor)
         }
     }

@@ -83,6 +83,19 @@ struct ControlActTests: ControlTests {
         }
     }
 
+    @Test func `the deepest argument is taken, and the deepest answer can be read`() async throws {
+        try await withAPI { _, api in
+            let levels = JSONParser.depthLimit
+            let deepest = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+            let body = #"{"connector": "a", "operation": "answer", "arguments": {"value": \#(deepest)}}"#
+            let response = await api.respond(post("/api/v1/calls", body))
+            #expect(response.status == 200)
+            let answered = try JSONValue(document: response.body)
+            let expected = try JSONValue(parsing: deepest)
+            #expect(answered["result"] == expected)
+        }
+    }
+
     @Test func `a call that fails says why, with a status that fits`() async throws {
         try await withAPI { host, api in
             func status(_ body: String) async throws -> (Int, String?) {

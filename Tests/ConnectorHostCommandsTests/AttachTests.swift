@@ -92,7 +92,7 @@ import Testing
         try workspace.write(JSONValue.object(object).serialized(), to: "connectors.json")
 
         let plan = try await program.run("plan")
-        #expect(plan.status == 1 && plan.error.contains("\"state\" cannot change while the host runs"), "\(plan)")
+        #expect(plan.status == 3 && plan.output.contains("state: cannot change while the host runs"), "\(plan)")
         let status = try await program.run("status", "--attach")
         #expect(status.status == 0 && status.output.contains("reported by process \(child.identifier)"), "\(status)")
         let reload = try await program.run("reload")
@@ -106,6 +106,46 @@ import Testing
             #expect(try await host.finish().status == 0)
         }
         #expect(shell("find '\(workspace.path)/home' -name '*.work' | grep -q .") != 0)
+    }
+
+    @Test func `a host without a name is found after its file's link was replaced, and while the file is missing`()
+        async throws
+    {
+        let workspace = try Workspace()
+        var program = workspace.program
+        program.environment["HOME"] = workspace.path
+        func write(_ version: String, timeout: String) throws {
+            let gate: JSONValue = [
+                "name": "gate", "plugin": .string(FixturePlugins.good("sync")), "probe": "off",
+                "timeout": .string(timeout),
+            ]
+            let file: JSONValue = ["version": 1, "connectors": [gate]]
+            try workspace.write(file.serialized(), to: "mount/\(version)/connectors.json")
+        }
+        func run(_ script: String) -> Int32 { shell("cd '\(workspace.path)/mount' && \(script)") }
+        try write("..1", timeout: "1s")
+        #expect(run("ln -s ..1 ..data && ln -s ..data/connectors.json connectors.json") == 0)
+        let file = ["--config", "mount/connectors.json"]
+        let child = try program.start(["run", "--json"] + file)
+        while try await program.start(["status", "--attach", "--json"] + file).finish().status != 0 {}
+
+        try write("..2", timeout: "2s")
+        #expect(run("ln -s ..2 next && mv -T next ..data && rm -r ..1") == 0)
+        let plan = try await program.start(["plan"] + file).finish()
+        #expect(plan.status == 3, "\(plan)")
+        let reload = try await program.start(["reload"] + file).finish()
+        #expect(reload.status == 0, "\(reload)")
+        for script in ["true", "rm connectors.json", "cd .. && mv mount away"] {
+            #expect(run(script) == 0)
+            let status = try await program.start(["status", "--attach"] + file).finish()
+            #expect(status.status == 0 && status.output.contains("by process \(child.identifier)"), "\(status)")
+            let operations = try await program.start(["operations", "--attach"] + file).finish()
+            #expect(operations.status == 0, "\(operations)")
+        }
+        child.signal(15)
+        #expect(try await child.finish().status == 0)
+        let folders = "'\(workspace.path)'/.local/state/connector-host/*.file"
+        #expect(shell("test $(ls -d \(folders) | wc -l) = 1") == 0)
     }
 
     @Test func `a running host serves what Prometheus and an orchestrator ask for`() async throws {

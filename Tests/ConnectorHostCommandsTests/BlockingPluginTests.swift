@@ -61,7 +61,7 @@ import Testing
         #expect(result.error.contains("function=\(function)"), "\(result.error)")
     }
 
-    @Test(arguments: ["hold", "begin"])
+    @Test(arguments: ["hold", "begin", "holdPromptly", "beginPromptly"])
     func `a call of an operation that blocks ends at its timeout, and so does the program`(_ operation: String)
         async throws
     {

@@ -47,6 +47,13 @@ import Testing
         #expect(errors.first?["file"] == "connectors.json")
     }
 
+    @Test func `a file that is a loop of links has a remedy that fits`() async throws {
+        let workspace = try Workspace()
+        #expect(shell("cd '\(workspace.path)' && ln -s other connectors.json && ln -s connectors.json other") == 0)
+        let result = try await workspace.program.run("validate")
+        #expect(result.status == 2 && result.error.contains("remove the loop of symbolic links"), "\(result)")
+    }
+
     @Test func `a file that is missing, or not JSON, is an invalid configuration`() async throws {
         let workspace = try Workspace()
         let absent = try await workspace.program.run("status")

@@ -87,6 +87,16 @@ import Testing
         #expect(found == ["analytics/deliver of 3 elements answered []", "jobs/deliver of 3 elements answered []"])
     }
 
+    @Test func `a plugin that closes descriptors of the host does not leave the process as it was`() async throws {
+        let image = FixturePlugins.misbehaving("breaks")
+        let config = #"{"rule": "closes-descriptors"}"#
+        let arguments = ["test", image, "--only", "process-state", "--format", "json", "--config", config]
+        let result = try await Program(directory: "/").start(arguments).finish()
+        #expect(result.status == 1)
+        let found = try JSONValue(parsing: result.output)["rules"]?.array?.first?["got"]?.array
+        #expect(found == ["an instance changed descriptors that are not its own: 256, 900"])
+    }
+
     @Test func `a plugin that breaks no rule has the highest level`() async throws {
         let image = FixturePlugins.misbehaving("breaks")
         let result = try await Program(directory: "/").run("test", image, "--strict", "10")

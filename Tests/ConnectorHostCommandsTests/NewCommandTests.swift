@@ -19,6 +19,13 @@ import Testing
         #expect(shell("'\(root)/scripts/embed' \(kind) | cmp - '\(root)/\(file)'") == 0, "make embed")
     }
 
+    @Test func `a project in a folder that was removed has a remedy that fits`() async throws {
+        let workspace = try Workspace()
+        let script = "mkdir gone && cd gone && rmdir ../gone && exec '\(Program.path)' new mine --language c"
+        let result = try await Child(start: "/bin/sh", ["-c", script], workspace.program).finish()
+        #expect(result.status == 1 && result.error.contains("check that its folder exists"), "\(result)")
+    }
+
     @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `a project that a full disk cuts short is removed, so that the next attempt makes it`() async throws {
         let workspace = try Workspace()

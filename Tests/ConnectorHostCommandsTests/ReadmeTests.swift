@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// README and the pages of `docs` agree with the program and the examples.
@@ -148,6 +149,23 @@ import Testing
             let result = try await Program(directory: FixturePlugins.root).start(arguments).finish()
             #expect(Self.withoutTimes(result.output) == Self.withoutTimes(block.text + "\n"), "\(result.error)")
         }
+    }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+    func `every gate of README's file is open in a runner, too, and status differs only in saying so`() async throws {
+        var file = try #require(JSONValue(parsing: readFile("connectors.json")).object)
+        file["$schema"] = nil
+        file["plugins"] = [.string("\(FixturePlugins.root)/Plugins")]
+        file["isolation"] = "process"
+        let workspace = try Workspace()
+        try workspace.write(JSONValue.object(file).serialized(pretty: true), to: "connectors.json")
+        let isolated = try await workspace.program.run("status", "--simulate")
+        let expected = try await Program(directory: FixturePlugins.root).start(["status", "--simulate"]).finish()
+        #expect(isolated.status == 0, "\(isolated.error)")
+        #expect(isolated.lines.count { $0.contains(" (in a runner)") } == 8, "\(isolated.output)")
+        let lines = isolated.lines.filter { !$0.contains(" sandbox: ") }
+        let text = lines.joined(separator: "\n").replacing(" (in a runner)", with: "")
+        #expect(Self.withoutTimes(text) == Self.withoutTimes(expected.output))
     }
 
     @Test func `every complete configuration in a page, an article of DocC included, is valid`() async throws {

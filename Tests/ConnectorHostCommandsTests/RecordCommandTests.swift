@@ -269,7 +269,8 @@ import Testing
         let test = [
             "test", "nominatim", "--answers", "nominatim.recording.json", "--only", "recorded-calls", "--strict", "6",
         ]
-        let passed = try await program.start(test).finish()
+        // The adapter paces its requests: the timeout of the other rules would be too short for a recorded call.
+        let passed = try await program.start(test + ["--timeout", "1ms"]).finish()
         #expect(passed.status == 0, "\(passed.output)\(passed.error)")
     }
 

@@ -99,6 +99,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a reload takes up other operations, in the connector or in its file`(isFile: Bool) async throws {
+        func answers(_ title: String) -> String {
+            #"{"version": 1, "operations": [{"operation": "get", "result": "\#(title)"}]}"#
+        }
+        let workspace = try interface(answers("first"))
+        func write(_ title: String) throws {
+            guard !isFile else { return try workspace.write(answers(title), to: "answers.json") }
+            try workspace.configure(
+                [
+                    [
+                        "name": "notes", "plugin": "notes", "simulate": JSONValue(parsing: answers(title)),
+                        "config": ["token": ["secret": "env:NO_SUCH_TOKEN"]],
+                    ]
+                ],
+                plugins: ["Plugins"]
+            )
+        }
+        try write("first")
+        let program = workspace.program
+        let host = try program.start(["run", "--simulate"])
+        while try await program.run("status", "--simulate", "--attach").status != 0 {}
+        func title() async throws -> String {
+            try await program.run("call", "notes", "get", "n1", "--simulate", "--attach").output
+        }
+        #expect(try await title() == "first\n")
+        try write("second")
+        let plan = try await program.run("plan")
+        #expect(plan.status == 3 && plan.output.contains("simulate: a simulator"), "\(plan)")
+        // What was only planned does not run.
+        try write("first")
+        #expect(try await program.run("plan").status == 0)
+        try write("second")
+        let reload = try await program.run("reload")
+        #expect(reload.status == 0 && reload.output.contains("active: 1 changed, 0 kept"), "\(reload)")
+        #expect(try await title() == "second\n")
+        #expect(try await program.run("plan").status == 0)
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+    }
+
     @Test func `answers that do not fit the manifest are faults at their place`() async throws {
         let workspace = try interface(#"{"version": 1, "operations": [{"operation": "got", "result": 1}]}"#)
         let status = try await workspace.program.run("status", "--simulate", "--json")

@@ -28,6 +28,17 @@ import Testing
         #expect(result.lines[4].hasPrefix("ready: 2 of 2 gates open, "))
     }
 
+    @Test func `a limit of the size of files that leaves no room for a plugin's copy is named`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "gate", "plugin": .string(FixturePlugins.good("sync")), "probe": "off"]
+        ])
+        // Of 4 or 8 KiB, as the shell counts.
+        let script = "trap '' XFSZ; ulimit -f 8; exec '\(Program.path)' status --no-attach"
+        let result = try await Child(start: "/bin/sh", ["-c", script], workspace.program).finish()
+        #expect(result.status == 1 && (result.output + result.error).contains("LimitFSIZE"), "\(result)")
+    }
+
     @Test func `a gate in several places is one row, which names the others`() async throws {
         let workspace = try Workspace()
         try workspace.configure([

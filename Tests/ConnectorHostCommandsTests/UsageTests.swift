@@ -3,6 +3,7 @@
 
 import ConnectorHost
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// Arguments, help and completions.
@@ -27,6 +28,30 @@ import Testing
         #expect(result.status == 1 && result.output == "", "\(result)")
         #expect(result.error.contains("/proc is not mounted"), "\(result)")
         #expect(result.error.contains("mount -t proc proc /proc"), "\(result)")
+    }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "a sanitizer must be loaded before other libraries"))
+    func `a library that moves the environment before the program begins hides no arguments`() async throws {
+        let workspace = try Workspace()
+        let function = "__attribute__((constructor)) static void f(void) { setenv(\"ANY\", \"1\", 1); }"
+        try workspace.write("#include <stdlib.h>\n\(function)\n", to: "moves.c")
+        try #require(shell("cd '\(workspace.path)' && cc -shared -fPIC moves.c -o moves.so") == 0)
+        var program = workspace.program
+        program.environment["LD_PRELOAD"] = "\(workspace.path)/moves.so"
+        let result = try await program.run("explain", "not-open")
+        #expect(result.status == 0 && result.error.isEmpty && result.output.contains("not-open"), "\(result)")
+    }
+
+    @Test(arguments: ["-1", "0", "1", "26", "39"])
+    func `help has its text in a terminal of any width`(columns: String) async throws {
+        var program = Program(directory: "/")
+        program.environment["COLUMNS"] = columns
+        let result = try await program.run("status", "--help")
+        #expect(result.status == 0 && result.error.isEmpty, "\(result)")
+        let text = result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("The configuration file."), "\(result)")
+        let refused = try await program.run("status", "--no-such-option")
+        #expect(refused.status == 64 && refused.error.contains("Usage: connector-host status"), "\(refused)")
     }
 
     @Test(arguments: [("0s", "is out of range"), ("8761h", "is out of range"), ("soon", "is not a duration")])

@@ -30,12 +30,35 @@ import Testing
         try await answer(program, becomes: "2")
         try workspace.write("{", to: "connectors.json")
         await host.error(until: "reload changed nothing")
+        try workspace.write(text("2"), to: "connectors.json")
+        await host.error(until: "the file says what runs again")
         try workspace.write(text("3"), to: "connectors.json")
         try await answer(program, becomes: "3")
         let status = try JSONValue(parsing: try await program.run("status", "--attach", "--json").output)
         #expect(status["configuration"]?["watching"]?["events"] == true)
         host.signal(15)
         #expect(try await host.finish().status == 0)
+    }
+
+    @Test func `SIGHUP ends a host whose terminal was closed, and lets others reload`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(text("1"), to: "connectors.json")
+        var program = workspace.program
+        program.isOnTerminal = true
+        let host = try program.start(["run", "--json"])
+        try await answer(workspace.program, becomes: "1")
+        try workspace.write(text("2"), to: "connectors.json")
+        host.signal(1)
+        try await answer(workspace.program, becomes: "2")
+        host.closeTerminal()
+        // A program that another test starts at this moment may still have the terminal.
+        while !hasEnded("\(host.identifier)") {
+            host.signal(1)
+            await Task.yield()
+        }
+        // Its answer has nobody to read it.
+        let result = try await host.finish()
+        #expect(result.status == 1 && result.error.contains("stopping; delivering waiting events"), "\(result)")
     }
 
     @Test func `SIGHUP does not end a host that awaits its file, and SIGTERM ends it like one that runs`()

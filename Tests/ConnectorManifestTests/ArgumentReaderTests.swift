@@ -15,6 +15,16 @@ import Testing
         #expect(try arguments("(event: json) async", "{\"event\": \"x\"}") == ["event": ["event": "x"]])
         #expect(try arguments("(event: json) async", "event={\"a\": 1}") == ["event": ["a": 1]])
         #expect(try arguments("(name: string)", "{\"name\": \"x\"}") == ["name": "x"])
+        #expect(try arguments("(n: i32)", "{\"n\": 1}") == ["n": 1])
+        // The call refuses names that are no parameters.
+        #expect(try arguments("(n: i32)", "{\"m\": 1}") == ["m": 1])
+    }
+
+    @Test func `an object that does not name the parameters is the text of a parameter that takes one`() throws {
+        for text in ["{\"x\": 1}", "{}", "{\"name\": \"x\", \"x\": 1}"] {
+            #expect(try arguments("(name: string)", text) == ["name": .string(text)])
+        }
+        #expect(try arguments("(data: bytes)", "{\"base64\": \"AA==\"}") == ["data": ["base64": "AA=="]])
     }
 
     @Test func `bytes are text, or base64 in an object of its own`() throws {

@@ -36,6 +36,24 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        ("analytics/1", "track", "propertys={}", "did you mean \"properties\"?"),
+        ("crash/1", "message", "levle=info", "did you mean \"level\"?"),
+        ("geocoder/1", "geocode", "limmit=1", "did you mean \"limit\"?"),
+    ])
+    func `a word for a member that its model does not have is refused, with a suggestion`(
+        _ capability: String,
+        _ operation: String,
+        _ word: String,
+        _ suggestion: String
+    ) throws {
+        let reader = try reader(capability, operation)
+        let error = try #require(throws: ConnectorError.self) { try reader.arguments([word]) }
+        #expect(error.code == .invalid)
+        let name = word.prefix { $0 != "=" }
+        #expect(error.message == "\(operation) has no member \"\(name)\"; \(suggestion)")
+    }
+
     /// Arguments, and how a person would write them.
     static let words: [(capability: String, operation: String, arguments: JSONObject, words: [String])] = [
         ("geocoder/1", "geocode", ["request": ["query": "Bern", "limit": 1]], ["query=Bern", "limit=1"]),
@@ -75,5 +93,15 @@ import Testing
     @Test func `arguments that no words can express have none`() throws {
         let reader = try reader("geocoder/1", "geocode")
         #expect(reader.words(for: ["nothing": 1]) == nil)
+        let text = ArgumentReader(operation: "do", signature: try Signature(parsing: "(a: cstring)"))
+        #expect(text.words(for: ["a": "x"]) == ["a=x"])
+        // Words end at a NUL; JSON has an escape for it.
+        #expect(text.words(for: ["a": "\0"]) == [#"{"a":"\u0000"}"#])
+    }
+
+    @Test func `a scalar for the only parameter that takes JSON stands alone`() throws {
+        let reader = ArgumentReader(operation: "do", signature: try Signature(parsing: "(value: json)"))
+        #expect(reader.words(for: ["value": 5]) == ["5"])
+        #expect(try reader.arguments(["5"]) == ["value": 5])
     }
 }

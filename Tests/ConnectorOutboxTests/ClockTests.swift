@@ -147,7 +147,7 @@ import Testing
         let engine = try await bench.outbox.engine()
         #expect(try await engine.replay(RecordSelection()) == 1)
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])  // already known, so it only counts again
-        bench.outbox.wake()
+        await bench.outbox.wake("a")
         for _ in 1...30 {
             await bench.looked()
             bench.clock.advance(by: .seconds(60))

@@ -87,6 +87,29 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `an attempt after a failure still tells the failure, until it succeeds`() async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        await bench.paused()
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        bench.vendor.stall()
+        await bench.nextAttempt()
+        while bench.vendor.batches.count < 2 { await Task.yield() }
+        #expect(
+            bench.outbox.condition(of: "a") == .delivering(after: DeliveryFailure(.unavailable, "the vendor says no"))
+        )
+        bench.vendor.resume()
+        await bench.drained()
+        bench.vendor.stall()
+        _ = try await bench.outbox.append(bench.events(2...2), to: ["a"])
+        while bench.vendor.batches.count < 3 { await Task.yield() }
+        #expect(bench.outbox.condition(of: "a") == .delivering(after: nil))
+        bench.vendor.resume()
+        await bench.outbox.close()
+    }
+
     @Test func `a delivery that cannot be recorded is told with the cause`() async throws {
         let engine = try await SteeredEngine.inMemory()
         engine.mayStore.send()
@@ -179,6 +202,40 @@ import Testing
         let start = bench.clock.now()
         await bench.nextAttempt()
         #expect(bench.clock.now() - start == 600_000_000_000)
+        await bench.outbox.close()
+    }
+
+    @Test func `a vendor that asks for more than a day is tried again after a day, and the failure says so`()
+        async throws
+    {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(99_999_999)))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let start = bench.clock.now()
+        await bench.nextAttempt()
+        #expect(bench.clock.now() - start == 86_400_000_000_000)
+        let reason = "the vendor says no; the vendor asks for a wait of 27777 h, and is tried again after 24 h"
+        #expect(bench.pauses.reasons == [reason])
+        await bench.outbox.close()
+    }
+
+    @Test func `an operator's attempt waits for no vendor, and takes events that wait on their own`() async throws {
+        let bench = Bench()
+        bench.vendor.answers { events in
+            .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(86_000)) : .accepted })
+        }
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        await bench.until { bench.statistics().delivered == 1 }
+        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(86_000)))
+        _ = try await bench.outbox.append(bench.events(3...3), to: ["a"])
+        await bench.paused()
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        let start = bench.clock.now()
+        await bench.outbox.wake("a")
+        await bench.drained()
+        #expect(bench.statistics().delivered == 3 && bench.clock.now() == start)
         await bench.outbox.close()
     }
 

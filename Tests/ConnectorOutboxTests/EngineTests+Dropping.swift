@@ -42,6 +42,24 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.usable)
+    func `events that are dropped at one connector stay as they are at another one, which is delivering them`(
+        _ kind: Kind
+    ) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...3), to: ["a", "b"])
+        let taken = try await batch(engine)
+        #expect(taken.entries.count == 3)
+        #expect(try await engine.drop(RecordSelection(targets: ["b"], states: [.queued])) == 3)
+        try await settle(engine, taken, .delivered)
+        let statistics = try await engine.statistics()
+        #expect(statistics["a"]?.queued == 0 && statistics["a"]?.delivered == 3)
+        #expect(statistics["b"]?.queued == 0 && statistics["b"]?.dropped == 3)
+        #expect(try await batch(engine).isEmpty)
+        #expect(try await batch(engine, "b").isEmpty)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
     func `events delivered past one that waits are neither queued nor dropped`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a"])
@@ -63,7 +81,9 @@ extension EngineTests {
         let engine = try await engine(kind)
         try await append(engine, events(1...3, bytes: 100), to: ["a"])
         #expect(try await engine.drop(RecordSelection(ids: ["event-2"])) == 1)
-        for _ in 1...2 { try await engine.store(events(2...2, bytes: 100), alsoFor: "a") }
+        let dropped = events(2...2, bytes: 100)
+            .map { OutboxRecord(target: "a", event: $0, state: .dropped, attempts: []) }
+        for _ in 1...2 { try await engine.store(dropped, alsoFor: "a") }
         #expect(try await engine.statistics()["a"]?.bytes == 300)
         let all = try await batch(engine)
         #expect(all.entries.map(\.event) == events(1...3, bytes: 100))

@@ -374,6 +374,60 @@ import Testing
     }
 
     @Test(arguments: Kind.exact)
+    func `an id by which other connectors know another event is refused, and nothing is stored`(
+        _ kind: Kind
+    ) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...2), to: ["a"])
+        var (changed, renamed) = (OutboxEvent.numbered(1), OutboxEvent.numbered(1))
+        changed.payload = Array("{}".utf8)
+        renamed.kind.operation = "identify"
+        for (event, targets) in [(changed, ["b"]), (changed, ["a", "b"]), (renamed, ["b"])] {
+            let error = try await #require(throws: ConnectorError.self) {
+                try await engine.append([.numbered(3), event], to: targets)
+            }
+            #expect(error.code == .conflict)
+            #expect(error.message.contains("event-1"))
+        }
+        #expect(try await engine.statistics()["b"] == nil)
+        // For a connector that has the event, it is a repetition.
+        #expect(try await append(engine, [changed, renamed], to: ["a"]) == [false, false])
+        #expect(try await batch(engine).entries.map(\.event) == events(1...2))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `an event sent again with a later timestamp is the same one, for a connector that lacks it, too`(
+        _ kind: Kind
+    ) async throws {
+        let engine = try await engine(kind)
+        var (first, again) = (OutboxEvent.numbered(1), OutboxEvent.numbered(1))
+        first.payload = Array(#"{"event":"Seen","timestamp":"2026-01-01T00:00:00Z"}"#.utf8)
+        again.payload = Array(#"{"event":"Seen","timestamp":"2026-01-01T00:00:01Z"}"#.utf8)
+        try await append(engine, [first], to: ["a"])
+        #expect(try await append(engine, [again], to: ["a", "b"]) == [false])
+        #expect(try await batch(engine, "b").entries.map(\.event) == [first])
+        let queue = try await engine.statistics()["b"]
+        #expect(queue?.queued == 1 && queue?.bytes == first.payload.count && queue?.oldest == now)
+        // It has not failed, so no attempt is the next one.
+        #expect(try await engine.records(RecordSelection(targets: ["b"])).map(\.due) == [nil])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `dropping an event whose id contains a NUL drops no other one`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        let events = ["a\0z", "a"].map { id in
+            OutboxEvent(id: id, kind: EventKind("analytics/1", "track"), createdAt: now, payload: Array("{}".utf8))
+        }
+        try await append(engine, events, to: ["a"])
+        #expect(try await engine.drop(RecordSelection(ids: ["a\0q"])) == 0)
+        #expect(try await engine.drop(RecordSelection(ids: ["a\0z"])) == 1)
+        #expect(try await batch(engine).entries.map(\.event.id) == ["a"])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
     func `an outbox that drops the oldest neither grows nor slows down`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         let tables = try #require(engine as? SQLiteEngine)

@@ -20,17 +20,6 @@ import Testing
     private let aside = Aside()
     private var path: String { "\(folder.path)/outbox.sqlite" }
 
-    /// The files that were set aside.
-    private final class Aside: Sendable {
-        private let found = Mutex<[(path: String?, reason: String)]>([])
-
-        var paths: [String] { found.withLock { $0.compactMap(\.path) } }
-        /// The reasons of the files that were lost.
-        var losses: [String] { found.withLock { $0.filter { $0.path == nil }.map(\.reason) } }
-
-        func add(_ path: String?, _ reason: String) { found.withLock { $0.append((path, reason)) } }
-    }
-
     init() throws {
         folder = try Folder()
     }

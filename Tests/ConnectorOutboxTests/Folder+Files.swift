@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
@@ -66,4 +67,16 @@ extension Folder {
         _ = try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-9"]))
         await engine.close()
     }
+}
+
+/// The files that were set aside, nil for those that were lost, and why.
+final class Aside: Sendable {
+    private let found = Mutex<[(path: String?, reason: String)]>([])
+
+    var all: [(path: String?, reason: String)] { found.withLock(\.self) }
+    var paths: [String] { all.compactMap(\.path) }
+    /// The reasons of the files that were lost.
+    var losses: [String] { all.filter { $0.path == nil }.map(\.reason) }
+
+    func add(_ path: String?, _ reason: String) { found.withLock { $0.append((path, reason)) } }
 }

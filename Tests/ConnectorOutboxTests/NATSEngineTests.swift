@@ -111,6 +111,121 @@ import Testing
         await engine.close()
     }
 
+    @Test func `a batch of a stream that was deleted settles no event of the next stream`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        let old = try await batch(engine)
+        _ = try await engine.jetStream.request("STREAM.DELETE.OUTBOX")
+        _ = try await servers.migrate(["a"])
+        _ = try await engine.version()
+        try await engine.settle(old, [.delivered], Attempt(at: now, failures: [nil]))
+        _ = try await engine.append([.numbered(2)], to: ["a"])
+        let records = try await engine.records(RecordSelection())
+        #expect(records.map(\.event.id) == ["event-2"])
+        #expect(records.map(\.state) == [.queued])
+        let next = try await batch(engine)
+        #expect(next.entries.map(\.event.id) == ["event-2"])
+        #expect(next.entries.map(\.position) == old.entries.map(\.position))
+        await engine.close()
+    }
+
+    @Test func `a letter is put back soon after another one that had its number in a deleted stream`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        let attempt = Attempt(at: now, failures: [DeliveryFailure(.invalid, "no")])
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        for _ in 1...2 {
+            try await engine.settle(try await batch(engine), [.dead], attempt)
+            #expect(try await engine.replay(RecordSelection()) == 1)
+            #expect(try await engine.records(RecordSelection(states: [.queued])).map(\.event.id) == ["event-1"])
+            _ = try await engine.jetStream.request("STREAM.DELETE.OUTBOX-dead")
+            _ = try await servers.migrate(["a"])
+        }
+        await engine.close()
+    }
+
+    @Test func `a program drops and moves only what no host has taken or delivered, and leaves other connectors alone`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        let targets = ["a", "b", "c"]
+        _ = try await servers.migrate(targets)
+        let (first, second) = (try await engine(servers, targets), try await engine(servers, targets))
+        let program = try await engine(servers, targets)
+        func append(_ numbers: ClosedRange<Int>, until queued: Int) async throws {
+            _ = try await first.append(numbers.map { .numbered($0) }, to: ["a", "b"])
+            while try await first.statistics()["a"]?.queued != queued { await Task.yield() }
+        }
+        try await append(1...5, until: 5)
+        let held = try await second.batch(for: "a", upTo: BatchLimits(count: 1), now: now)
+        #expect(held.entries.map(\.event.id) == ["event-1"])
+        let rest = try await first.batch(for: "a", upTo: BatchLimits(), now: now)
+        #expect(rest.entries.count == 4)
+        let attempt = Attempt(at: now, failures: rest.entries.map { _ in nil })
+        try await first.settle(rest, rest.entries.map { _ in .delivered }, attempt)
+        try await append(6...6, until: 2)
+        #expect(try await program.drop(RecordSelection(targets: ["a"], states: [.queued])) == 1)
+        try await append(7...7, until: 2)
+        #expect(try await program.reassign("a", to: "c"))
+        #expect(try await drain(first, "c", until: 1) == ["event-7"])
+        #expect(try await first.batch(for: "c", upTo: BatchLimits(), now: now).isEmpty)
+        let others = try await first.batch(for: "b", upTo: BatchLimits(), now: now)
+        #expect(others.entries.map(\.position) == Array(1...Int64(7)))
+        for engine in [first, second, program] { await engine.close() }
+    }
+
+    @Test func `two hosts that bring dead letters to another connector at one time store each event once`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a", "b"])
+        let (first, second) = (try await engine(servers), try await engine(servers))
+        _ = try await first.append((1...12).map { .numbered($0) }, to: ["a"])
+        while try await first.statistics()["a"]?.queued != 12 { await Task.yield() }
+        let taken = try await first.batch(for: "a", upTo: BatchLimits(), now: now)
+        let failures = taken.entries.map { _ in DeliveryFailure?.some(DeliveryFailure(.invalid, "no")) }
+        try await first.settle(taken, taken.entries.map { _ in .dead }, Attempt(at: now, failures: failures))
+        async let one = first.replay(RecordSelection(), to: "b")
+        async let two = second.replay(RecordSelection(), to: "b")
+        let counts = try await (one, two)
+        #expect(counts.0 + counts.1 == 12)
+        let queued = try await first.records(RecordSelection(targets: ["b"], states: [.queued]))
+        #expect(queued.map(\.event.id).sorted() == (1...12).map { "event-\($0)" }.sorted())
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `programs that create consumers at one time give each connector a slot of its own`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate([])
+        for round in 1...20 {
+            async let one = servers.migrate(["a\(round)", "both\(round)"])
+            async let two = servers.migrate(["b\(round)", "both\(round)"])
+            _ = try await (one, two)
+        }
+        let engine = try await engine(servers, ["a1", "b1", "both1"])
+        #expect(try await engine.schema.consumers().count == 60)
+        await engine.close()
+    }
+
+    @Test func `consumers are added to a stream with more replicas than the file asks for, which keeps them`()
+        async throws
+    {
+        let servers = try await NATSServers(3)
+        _ = try await servers.migrate(["a"])
+        var settings = servers.settings()
+        settings.replicas = 1
+        let done = try await NATSEngine.migrate(settings, targets: ["a", "b"], changesStreams: false)
+        #expect(done == ["created the consumer of b"])
+        let engine = try await NATSEngine(settings, targets: ["a", "b"], now: { OutboxEvent.start })
+        let info = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
+        #expect(info["config"]?["num_replicas"]?.integer == 3)
+        await engine.close()
+    }
+
     @Test func `an event that one host dropped to make room is not shown as delivered by another`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])

@@ -44,6 +44,13 @@ import Testing
         #expect(leases.retryCount == 0)
     }
 
+    @Test func `a retry that is wanted at once is taken back from the server`() {
+        var leases = leases()
+        leases.hasten(time: time(10))
+        #expect(leases.nextRetry == time(10))
+        #expect(leases.prepare(100, now: 10 * Self.second, time: time(10)).recalled == ["1"])
+    }
+
     @Test func `a retry comes no later if the time of day is set back`() {
         var leases = leases()
         let earlier = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - 3600 * Self.second)

@@ -122,6 +122,42 @@ import Testing
         await healthy.outbox.close()
     }
 
+    @Test func `what another host gives back after a move follows the connector that has moved`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a", "b"], lease: Self.lease)
+        let settings = servers.settings()
+        let host = Bench(
+            ["a", "b"],
+            engine: { () throws(ConnectorError) in
+                try await NATSEngine(settings, targets: ["a", "b"], now: { OutboxEvent.start })
+            }
+        )
+        host.vendor.isOpen = false
+        try await host.outbox.start(isStored: true)
+        _ = try await host.outbox.append(host.events(1...2), to: ["a"])
+        let other = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        while try await other.batch(for: "a", upTo: BatchLimits(count: 1), now: OutboxEvent.start).isEmpty {
+            await Task.yield()
+        }
+        await host.outbox.move("a", to: "b", by: .max)
+        let vendor = try #require(host.vendors["b"])
+        let target = DeliveryTarget(
+            path: "b",
+            policy: host.policy,
+            limits: BatchLimits(),
+            isUsable: { true },
+            send: { await vendor.take($0) }
+        )
+        await host.outbox.retarget([target], by: .max)
+        await advance(host) { vendor.batches.joined().count >= 1 }
+        #expect(vendor.batches == [["event-2"]])
+        other.release("a")
+        await advance(host) { vendor.batches.joined().count >= 2 }
+        #expect(vendor.batches == [["event-2"], ["event-1"]])
+        await other.close()
+        await host.outbox.close()
+    }
+
     @Test func `a retry that waits becomes a dead letter with its connector, whose later events are delivered`()
         async throws
     {
@@ -140,7 +176,7 @@ import Testing
         #expect(dead.map(\.attempts.last?.failure?.code) == [.unknownConnector])
         #expect(host.statistics().queued == 0)
         let vendor = host.vendor
-        let target = Outbox.Target(
+        let target = DeliveryTarget(
             path: "a",
             policy: host.policy,
             limits: BatchLimits(),

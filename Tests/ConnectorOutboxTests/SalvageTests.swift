@@ -19,15 +19,6 @@ import Testing
     private let folder: Folder
     private let aside = Aside()
 
-    /// What was set aside, and why.
-    private final class Aside: Sendable {
-        private let found = Mutex<[(path: String?, reason: String)]>([])
-
-        var all: [(path: String?, reason: String)] { found.withLock(\.self) }
-
-        func add(_ path: String?, _ reason: String) { found.withLock { $0.append((path, reason)) } }
-    }
-
     init() throws {
         folder = try Folder()
     }

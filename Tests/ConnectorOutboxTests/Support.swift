@@ -172,7 +172,7 @@ final class Bench: Sendable {
         let (clock, changed, pauses) = (clock, changes.continuation, pauses)
         outbox = Outbox(
             vendors.map { path, vendor in
-                Outbox.Target(
+                DeliveryTarget(
                     path: path,
                     policy: policy,
                     limits: limits,

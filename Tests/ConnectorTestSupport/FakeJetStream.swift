@@ -92,7 +92,7 @@ package final class FakeJetStream: Sendable {
         let message = messages[first - 1]
         return [
             "message": [
-                "seq": .integer(Int64(first)), "subject": .string(message.subject),
+                "seq": .integer(Int64(first)), "subject": .string(message.subject), "time": "2026-01-01T00:00:00Z",
                 "hdrs": .string(Base64.encode(Array("\(message.event)\r\n\r\n".utf8))),
                 "data": .string(Base64.encode(message.payload)),
             ]

@@ -109,6 +109,26 @@ struct IsolatedTarget {
         return Double(total) / Double(count)
     }
 
+    /// Kills the runner, and calls until a call fails because of that.
+    ///
+    /// - Returns: The nanoseconds from the signal to the error.
+    func loseRunner() async throws -> Double {
+        guard let runner = host.report.runners.first?.process else { throw Failure("there is no runner") }
+        let time = try await add.withLease { lease throws(ConnectorError) in
+            let start = ContinuousClock.now
+            kill(pid_t(runner), SIGKILL)
+            while true {
+                do throws(ConnectorError) {
+                    _ = try lease(1, 1)
+                } catch {
+                    guard error.code == .crashed else { throw error }
+                    return (ContinuousClock.now - start).nanoseconds
+                }
+            }
+        }
+        return Double(time)
+    }
+
     /// Passes a megabyte in.
     ///
     /// - Returns: The nanoseconds that a call takes.

@@ -35,7 +35,34 @@ extension Suite {
             }
         }
         await target.close()
-        return results + (try isolatedOpening()) + (try await isolatedDelivery())
+        let opening = try isolatedOpening() + (await confinedOpening())
+        return results + [try await isolatedLoss()] + opening + (try await isolatedDelivery())
+    }
+
+    /// Kills runners while they are called; a host for each.
+    private func isolatedLoss() async throws -> Measurement {
+        var time = Measurement("runner/loss", "call in a runner that is killed", goal: .value(5_000_000))
+        for round in 0...rounds {
+            let target = try await IsolatedTarget(files: files)
+            let sample = try await target.loseRunner()
+            await target.close()
+            if round > 0 { time.host.add(sample) }
+        }
+        return time
+    }
+
+    /// Opens a plugin in C in a runner, beside C that opens it in a process with such a sandbox, where that holds.
+    private func confinedOpening() async throws -> [Measurement] {
+        let confine = ["\(files)/confine", "\(files)/1/plugins/libquick-0000.so"]
+        guard (try? ChildProcess.numbers(confine)) != nil else { return [] }
+        let configuration = try IsolatedTarget.write("quick-0000", isolation: "process", files: files)
+        return try await alternate([
+            Measurement("runner/open-confined", "  beside such a sandbox in C", beside: "C, same sandbox")
+        ]) { _ in
+            let samples = try ChildProcess.numbers(["\(programs)/connector-bench", "open", configuration])
+            guard samples.count == 3 else { throw Failure("the plugin did not open in a runner") }
+            return (samples[1], try ChildProcess.numbers(confine)[0])
+        }
     }
 
     /// Opens a plugin in C and one in Swift in a runner, beside the same in the process; each in a process of its own.

@@ -24,8 +24,9 @@ pub struct UsedGate {
 impl UsedGate {
     /// Calls an operation, and awaits its result, which is null if it has none. Dropping the future cancels the call.
     ///
-    /// `arguments` is an object of arguments by name, an array of them in order, or null for none; `bytes` are Base64. The
-    /// deadline is that of the call that awaits it, and the error that of the used gate, which names its connector.
+    /// `arguments` is an object of arguments by name, an array of them in order, or null for none. `bytes` are
+    /// `{"base64": "…"}`, also in a result; an argument may be a string, which means its own UTF-8 bytes. The deadline is
+    /// that of the call that awaits it, and the error that of the used gate, which names its connector.
     pub async fn call(&self, operation: &str, arguments: &Json) -> Result<Json, Error> {
         let result = self.start(operation, arguments)?.await?;
         if result.is_empty() {

@@ -240,13 +240,17 @@ impl Response {
         }
     }
 
-    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), at most a year. A date needs `clock/1`.
+    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), at most a year. A date is measured from the response's own
+    /// `Date`, since the machine's clock may be wrong; without one it needs `clock/1`.
     pub fn retry_after(&self) -> Option<Duration> {
         let value = self.header("Retry-After")?;
         let wait = match seconds(value) {
             Some(wait) => wait,
-            None if self.now.is_zero() => return None,
-            None => date(value)?.saturating_sub(self.now),
+            None => match self.header("Date").and_then(date) {
+                Some(sent) => date(value)?.saturating_sub(sent),
+                None if self.now.is_zero() => return None,
+                None => date(value)?.saturating_sub(self.now),
+            },
         };
         Some(wait.min(Duration::from_secs(31_536_000)))
     }
@@ -316,6 +320,20 @@ mod tests {
         assert_eq!(url.as_str(), "https://x/api/a%2Fb%20%C3%A9?q=1%262&key={{secret:appId}}");
         let url = Url::new("https://x").optional_query("a", None).optional_query("b", Some("{{secret:appId}}"));
         assert_eq!(url.as_str(), "https://x?b=%7B%7Bsecret%3AappId%7D%7D");
+    }
+
+    #[test]
+    fn a_date_to_wait_for_is_measured_from_that_of_the_response() {
+        let after = |date: &str, now| {
+            let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+            let headers = vec![header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT"), header("date", date)];
+            let response = Response { status: 503, headers, body: vec![], now: Duration::from_secs(now) };
+            response.retry_after().map(|wait| wait.as_secs())
+        };
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:34 GMT", 783000000), Some(3));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:34 GMT", 0), Some(3));
+        assert_eq!(after("soon", 784111772), Some(5));
+        assert_eq!(after("soon", 0), None);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::ops::Index;
 
-/// How deeply arrays and objects may be nested.
-const DEPTH: usize = 64;
+/// How deeply arrays and objects may be nested: as deeply as in the host, in an array of events or a record around them.
+const DEPTH: usize = 136;
 
 /// A JSON value. Numbers keep their digits.
 ///

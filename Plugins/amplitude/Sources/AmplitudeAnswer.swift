@@ -10,8 +10,7 @@ struct AmplitudeAnswer {
     private let body: JSONValue?
 
     init(_ response: HTTPResponse) {
-        self.response = response
-        body = try? response.json()
+        (self.response, body) = (response, try? response.json())
     }
 
     /// Whether Amplitude refuses the key; it does so with status 400.
@@ -28,7 +27,8 @@ struct AmplitudeAnswer {
         let ingested = VendorAnswer.Form.object(#"with "code": 200 and "events_ingested""#) { body in
             body["code"] == 200 && body["events_ingested"]?.integer != nil
         }
-        _ = try VendorAnswer("amplitude", [ingested]).body(of: response) { _ in failure(now: now) }
+        let answer = VendorAnswer("amplitude", [ingested], isRefusal: { [body] _ in body?["code"]?.integer != nil })
+        _ = try answer.body(of: response) { _ in failure(now: now) }
     }
 
     private func refusal(_ places: [Int], of count: Int, now: Timestamp) -> BatchRefusal? {

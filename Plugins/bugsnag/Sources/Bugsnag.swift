@@ -42,7 +42,7 @@ final class Bugsnag: CrashPlugin {
 
     private func reach() async throws -> Evidence {
         let answer = try await host.http.send(requests.notify([], sentAt: host.clock.now))
-        if answer.status != 400 || answer.isPage { try check(answer) }
+        if !BugsnagRequests.accepted.isRefusal(answer) { try check(answer) }
         return .reachable("answered HTTP \(answer.status) to a request without events")
     }
 

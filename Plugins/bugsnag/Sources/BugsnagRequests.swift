@@ -20,7 +20,8 @@ struct BugsnagRequests {
                 body.object?.isEmpty == true || body["success"] == true
                     || ["accepted", "ok", "success"].contains(body["status"]?.string?.lowercased())
             },
-        ]
+        ],
+        isRefusal: { (try? $0.json())?["errors"]?.array != nil }
     )
 
     let endpoint: HTTPURL

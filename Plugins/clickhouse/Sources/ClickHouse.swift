@@ -48,7 +48,7 @@ final class ClickHouse: AnalyticsPlugin {
 
     private func reach() async throws(PluginError) -> Evidence {
         var answer = try await host.http.send(requests.emptyQuery(token: "probe"))
-        let knowsTokens = code(of: answer) != "115"
+        let knowsTokens = ClickHouseRequests.code(of: answer) != "115"
         if !knowsTokens { answer = try await host.http.send(requests.emptyQuery()) }
         try check(answer)
         self.knowsTokens.store(knowsTokens, ordering: .relaxed)
@@ -71,30 +71,25 @@ final class ClickHouse: AnalyticsPlugin {
         }
     }
 
-    /// ClickHouse's error code. Servers before version 20 give it only in the text: `Code: 60, e.displayText() = …`.
-    private func code(of answer: HTTPResponse) -> String? {
-        if let code = answer.headers["X-ClickHouse-Exception-Code"] { return code }
-        guard answer.excerpt.hasPrefix("Code: ") else { return nil }
-        return String(answer.excerpt.dropFirst(6).prefix { $0.isNumber })
-    }
-
     /// The error; ClickHouse's own code corrects what the HTTP status says.
     private func failure(_ response: HTTPResponse) -> PluginError {
-        var failure = response.failure(vendor: "clickhouse", now: host.clock.now)
+        // The words about a row come late, after the server's name for the failure.
+        let words = response.excerpt(of: 800)
+        var failure = response.failure(vendor: "clickhouse", words: words, now: host.clock.now)
         let kind: PluginStatus? =
-            switch code(of: response) {
+            switch ClickHouseRequests.code(of: response) {
             // Data that the table cannot hold, although the status is often 500.
             case "6", "26", "27", "38", "41", "53", "69", "72", "117", "130", "131", "349", "376", "407", "467", "469",
                 "675", "676", "691":
                 .invalid
             // Whatever it is, it is about one row.
-            case _ where response.excerpt.contains("(at row "): .invalid
+            case _ where words.contains("(at row "): .invalid
             // The user may not read or insert.
             case "164", "497": .unauthorized
             case "16", "60", "81": .notFound
             // The rows fall into too many partitions for one insert; smaller inserts succeed. With other words, code 252 goes away by
             // itself.
-            case "252" where response.excerpt.contains("partitions for single INSERT"): .tooLarge
+            case "252" where words.contains("partitions for single INSERT"): .tooLarge
             default: nil
             }
         if let kind { (failure.status, failure.isRetryable) = (kind, false) }

@@ -11,7 +11,14 @@ struct ClickHouseRequests {
     static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 10_000)
 
     /// ClickHouse answers 200 without a body to an insert, and to a query without rows.
-    static let done = VendorAnswer("clickhouse", [.empty])
+    static let done = VendorAnswer("clickhouse", [.empty], isRefusal: { ClickHouseRequests.code(of: $0) != nil })
+
+    /// ClickHouse's error code. Servers before version 20 give it only in the text: `Code: 60, e.displayText() = …`.
+    static func code(of answer: HTTPResponse) -> String? {
+        if let code = answer.headers["X-ClickHouse-Exception-Code"] { return code }
+        guard answer.excerpt.hasPrefix("Code: ") else { return nil }
+        return String(answer.excerpt.dropFirst(6).prefix { $0.isNumber })
+    }
 
     let endpoint: HTTPURL
     let database: String

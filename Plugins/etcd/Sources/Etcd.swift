@@ -43,7 +43,7 @@ final class Etcd: SettingsPlugin {
         return evidence(of: snapshot)
     }
 
-    /// Reads the settings.
+    /// Reads the settings. The evidence says so if changes are not followed: a proof that failed would end the reading, too.
     func probe() async throws -> [Evidence] {
         evidence(of: try await connection.snapshot())
     }
@@ -69,7 +69,8 @@ final class Etcd: SettingsPlugin {
     }
 
     private func evidence(of snapshot: EtcdSnapshot) -> [Evidence] {
-        let detail = "the server answers; settings stored: \(snapshot.values.members.count)"
+        var detail = "the server answers; settings stored: \(snapshot.values.members.count)"
+        if let failure = watch.failure { detail += "; changes are not followed: \(failure.message)" }
         return [connection.requests.token == nil ? .reachable(detail) : .authenticated(detail)]
     }
 }

@@ -3,36 +3,77 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// Follows the settings in etcd, and announces what changes, whoever changed it.
-struct EtcdWatch: Sendable {
+final class EtcdWatch: Sendable {
     /// The most bytes of one message from the server, which by default accepts requests of at most 1.5 MB.
     private static let messageLimit = 4 << 20
     private static let pauses = Backoff(initial: .seconds(1), maximum: .seconds(30))
+    /// How long changes must be unfollowed to be worth telling, and how long a watch must last to count as a good one, in nanoseconds.
+    private static let patience: UInt64 = 30_000_000_000
 
-    let connection: EtcdConnection
-    let defaults: SettingsDefaults
-    let host: Host
+    /// How well the changes are followed. Times are monotonic, in nanoseconds.
+    private struct Health {
+        /// When the watch under way began; nil if there is none.
+        var beginning: UInt64?
+        /// Since when no watch has lasted, and why the last one ended; nil if one has.
+        var failure: (since: UInt64, error: PluginError)?
+    }
+
+    private let connection: EtcdConnection
+    private let defaults: SettingsDefaults
+    private let host: Host
+    private let health = Mutex(Health())
+
+    init(connection: EtcdConnection, defaults: SettingsDefaults, host: Host) {
+        (self.connection, self.defaults, self.host) = (connection, defaults, host)
+    }
+
+    /// Why changes have not been followed for a while, although the settings can be read; nil if they are.
+    var failure: PluginError? {
+        let now = host.clock.monotonic
+        return health.withLock { health in
+            guard health.beginning == nil, let failure = health.failure else { return nil }
+            return now - min(failure.since, now) >= Self.patience ? failure.error : nil
+        }
+    }
+
+    /// Notes the end of a watch, or that none began.
+    ///
+    /// - Returns: Whether the watch had lasted.
+    private func note(_ error: PluginError) -> Bool {
+        let now = host.clock.monotonic
+        return health.withLock { health in
+            let hasLasted = health.beginning.map { now - min($0, now) >= Self.patience } ?? false
+            let since = hasLasted ? now : health.failure?.since ?? now
+            health = Health(beginning: nil, failure: (since, error))
+            return hasLasted
+        }
+    }
 
     /// Announces the changes after a snapshot until the task is cancelled.
     ///
     /// After an interruption, it reads the settings again and announces everything that changed meanwhile at once: etcd
     /// may no longer know the changes in between.
     func run(from start: EtcdSnapshot) async {
+        health.withLock { $0 = Health() }
         var last = start
         var failures = 0
+        var pause = Duration.zero
         while !Task.isCancelled {
             do throws(PluginError) {
                 if failures > 0 { advance(&last, to: try await connection.snapshot()) }
-                try await follow(&last) { failures = 0 }
+                try await follow(&last)
                 throw PluginError(.unavailable, "the server ended the watch", domain: "etcd")
             } catch {
                 guard error.status != .cancelled, error.status != .notOpen else { return }
-                failures += 1
+                failures = note(error) ? 1 : failures + 1
+                pause = max(Self.pauses.bound(after: failures), min(error.retryAfter ?? .zero, .seconds(3600)))
                 host.log.log(.warning, "changes of settings are not followed", ["reason": .string(error.message)])
             }
             do throws(PluginError) {
-                try await host.clock.sleep(for: Self.pauses.bound(after: failures))
+                try await host.clock.sleep(for: pause)
             } catch {
                 return
             }
@@ -40,7 +81,7 @@ struct EtcdWatch: Sendable {
     }
 
     /// Announces changes until the watch ends.
-    private func follow(_ last: inout EtcdSnapshot, began: () -> Void) async throws(PluginError) {
+    private func follow(_ last: inout EtcdSnapshot) async throws(PluginError) {
         let stream = try await connection.watch(after: last.revision)
         var rest: [UInt8] = []
         var parts = stream.makeAsyncIterator()
@@ -55,7 +96,8 @@ struct EtcdWatch: Sendable {
                 for snapshot in try last.following(try Self.result(of: line), connection.requests) {
                     advance(&last, to: snapshot)
                 }
-                began()
+                let now = host.clock.monotonic
+                health.withLock { $0.beginning = $0.beginning ?? now }
             }
         }
     }

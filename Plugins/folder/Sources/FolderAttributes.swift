@@ -42,7 +42,7 @@ enum FolderAttributes {
 
     /// The media type; nil if there is none.
     static func contentType(of handle: FolderHandle) -> String? {
-        get(contentType, of: handle).flatMap { $0.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? $0 : nil }
+        get(contentType, of: handle).flatMap { $0.utf8.allSatisfy(\.isPrintable) ? $0 : nil }
     }
 
     /// The digest; nil if there is none, or if it belongs to other content.

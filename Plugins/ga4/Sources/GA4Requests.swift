@@ -9,14 +9,14 @@ struct GA4Requests {
     /// 25 events and 130 kB per request, minus the JSON around the events.
     static let limits = BatchDelivery(itemBytes: 128_000, batchBytes: 128_000, batchCount: 25)
 
-    /// The answer to events: any 2xx without a body, whatever becomes of them.
-    static let collected = VendorAnswer("ga4", statuses: 200...299, [.empty])
+    /// The answer to events: any 2xx without a body, whatever becomes of them. Google refuses no event by a status.
+    static let collected = VendorAnswer("ga4", statuses: 200...299, [.empty], isRefusal: { _ in false })
 
     /// The answer of the validation server.
     static let validated = VendorAnswer(
         "ga4",
         [.object(#"with "validationMessages""#) { $0["validationMessages"]?.array != nil }]
-    )
+    ) { _ in false }
 
     let endpoint: HTTPURL
     /// A measurement id, or the id of a Firebase app, which has colons.

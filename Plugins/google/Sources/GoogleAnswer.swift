@@ -39,8 +39,12 @@ enum GoogleAnswer {
             for result in answer["results"]?.array ?? [] { places.append(try place(result)) }
             return places
         default:
-            let known = failures[status] ?? (.failed, false)
             let words = answer["error_message"]?.string.map { ": \($0)" } ?? ""
+            // In the words of another server, the HTTP status says more.
+            if failures[status] == nil, response.status == 429 || response.status >= 500 {
+                throw response.failure(vendor: "google", words: "\(status)\(words)", now: now)
+            }
+            let known = failures[status] ?? (.failed, false)
             throw PluginError(
                 known.status,
                 "google answered \(status)\(words)",

@@ -11,7 +11,17 @@ struct InfluxDBRequests {
 
     /// InfluxDB answers 204 once the points are written. A 200 means that it understood the request but did not perform
     /// it.
-    static let written = VendorAnswer("influxdb", statuses: 204...204, [.empty])
+    static let written = VendorAnswer(
+        "influxdb",
+        statuses: 204...204,
+        [.empty],
+        isRefusal: { response in
+            let body = try? response.json()
+            if body?["error"]?.string != nil || response.headers["X-Influxdb-Error"] != nil { return true }
+            if body?["code"]?.string != nil, body?["message"]?.string != nil { return true }
+            return InfluxDBRequests.isRefusedAsEmpty(response)
+        }
+    )
 
     /// The words of 2.x and 3.x for a write without points.
     private static let emptyWrites = ["writing requires points", "write was empty", "no points"]

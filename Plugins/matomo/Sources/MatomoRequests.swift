@@ -12,7 +12,11 @@ struct MatomoRequests {
     /// The answer to a batch: how many of its requests were tracked, and how many are invalid.
     static let tracked = VendorAnswer(
         "matomo",
-        [.object(#"with "status": "success""#) { $0["status"] == "success" && $0["tracked"]?.integer != nil }]
+        [.object(#"with "status": "success""#) { $0["status"] == "success" && $0["tracked"]?.integer != nil }],
+        isRefusal: { response in
+            let body = try? response.json()
+            return body?["status"]?.string != nil || body?["result"]?.string != nil
+        }
     )
 
     private let endpoint: HTTPURL

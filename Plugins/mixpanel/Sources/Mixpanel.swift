@@ -53,7 +53,7 @@ struct Mixpanel: AnalyticsPlugin {
     private func reach() async throws -> Evidence {
         let response = try await host.http.send(requests.events([]))
         // Mixpanel may refuse an import without events, but only once it has checked the token.
-        if response.status != 400 || (try? response.json())?["code"] != 400 {
+        if !MixpanelRequests.imported.isRefusal(response) {
             _ = try MixpanelRequests.imported.body(of: response, failure: failure)
         }
         return .reachable("answered HTTP \(response.status) to an import without events")
@@ -62,7 +62,7 @@ struct Mixpanel: AnalyticsPlugin {
     /// Throws unless Mixpanel imported all events; for single events it may say why it did not.
     private func `import`(_ items: [[UInt8]]) async throws {
         let response = try await host.http.send(requests.events(items))
-        if response.status == 400, let records = (try? response.json())?["failed_records"]?.array {
+        if [200, 400].contains(response.status), let records = (try? response.json())?["failed_records"]?.array {
             var failures: [Int: PluginError] = [:]
             for record in records {
                 guard let index = record["index"]?.integer else { continue }

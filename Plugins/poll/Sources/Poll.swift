@@ -15,6 +15,8 @@ final class Poll: SensorPlugin {
     private let history: Mutex<ReadingHistory>
     /// The task that asks while the gate is open.
     private let asking = Mutex<Task<Void, Never>?>(nil)
+    /// Whether that task waits for longer than the interval, because the server asks for it.
+    private let isHeldBack = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         source = try PolledSource(configuration)
@@ -29,17 +31,24 @@ final class Poll: SensorPlugin {
     /// Asks once, and then at the interval.
     func open() async throws -> [Evidence] {
         let evidence = try await probe()
-        let task = Task { await ask() }
         asking.withLock { state in
             state?.cancel()
-            state = task
+            state = Task { await ask() }
         }
         return evidence
     }
 
-    /// Asks again.
+    /// Asks again. A number ends a wait that the server has asked for.
     func probe() async throws -> [Evidence] {
         let reading = try await measure()
+        if isHeldBack.exchange(false, ordering: .relaxed) {
+            asking.withLock { state in
+                // The gate may have closed.
+                guard let task = state else { return }
+                task.cancel()
+                state = Task { await ask() }
+            }
+        }
         return [.reachable("\(reading.sensor) is \(reading.value.map { "\($0)" } ?? "unknown") \(reading.unit)")]
     }
 
@@ -69,12 +78,15 @@ final class Poll: SensorPlugin {
         while !Task.isCancelled {
             do throws(PluginError) {
                 try await host.clock.sleep(for: pause)
+                isHeldBack.store(false, ordering: .relaxed)
                 pause = interval
                 _ = try await measure()
             } catch {
                 // The gate is closing; any other failure leaves a reading of bad quality.
                 guard error.status != .cancelled, error.status != .notOpen else { return }
-                pause = max(interval, error.retryAfter ?? .zero)
+                // A server whose clock is wrong may ask for a wait of years.
+                pause = max(interval, min(error.retryAfter ?? .zero, .seconds(86_400)))
+                isHeldBack.store(pause > interval, ordering: .relaxed)
                 host.log.log(.warning, "the server told no number", ["reason": .string(error.message)])
             }
         }

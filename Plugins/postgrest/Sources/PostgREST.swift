@@ -33,7 +33,7 @@ struct PostgREST: DatabasePlugin {
         var row = try columns.checked(record)
         row.set(columns.id, id)
         let answer = try await host.http.send(requests.insert(row, into: collection))
-        return try columns.record(PostgRESTRequests.row.body(of: answer, failure: failure), isNew: answer.status == 201)
+        return try columns.record(PostgRESTRequests.created.body(of: answer, failure: failure), isNew: true)
     }
 
     func get(_ id: String, in collection: String) async throws -> DatabaseRecord {

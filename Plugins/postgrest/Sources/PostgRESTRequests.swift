@@ -13,8 +13,9 @@ struct PostgRESTRequests {
         statuses: 404...404,
         [.object(#"with "code": "PGRST205""#) { $0["code"] == "PGRST205" || $0["code"] == "42P01" }]
     )
-    /// The answers to a request for one row, and to a query: all rows, or part of them.
-    static let row = VendorAnswer("postgrest", statuses: 200...201, [.object("of a row") { _ in true }])
+    /// The answers to a new row, to a request for one row, and to a query: all rows, or part of them.
+    static let created = VendorAnswer("postgrest", statuses: 201...201, [.object("of a row") { _ in true }])
+    static let row = VendorAnswer("postgrest", [.object("of a row") { _ in true }])
     static let rows = VendorAnswer("postgrest", statuses: 200...206, [.array("of rows") { $0.object != nil }])
 
     private let endpoint: HTTPURL
@@ -88,7 +89,5 @@ struct PostgRESTRequests {
         return "(\(conditions.joined(separator: ",")))"
     }
 
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.escaping("\"", "\\") + "\""
-    }
+    private static func quoted(_ text: String) -> String { "\"" + text.escaping("\"", "\\") + "\"" }
 }

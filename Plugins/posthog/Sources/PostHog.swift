@@ -28,7 +28,7 @@ struct PostHog: AnalyticsPlugin {
             return [.authenticated("the project API key was accepted")]
         }
         let batch = try await host.http.send(requests.batch([], sentAt: host.clock.now))
-        if batch.status != 400 || batch.isPage { try check(batch) }
+        if !PostHogAnswer.accepted.isRefusal(batch) { try check(batch) }
         return [.reachable("answered HTTP \(batch.status) to an empty batch")]
     }
 

@@ -16,8 +16,18 @@ enum PostHogAnswer {
             .object(#"with "status": 1 or "Ok""#) { body in
                 body["status"] == 1 || body["status"]?.string?.lowercased() == "ok"
             }
-        ]
+        ],
+        isRefusal: { response in
+            if let body = try? response.json() { return body["type"]?.string != nil && body["detail"]?.string != nil }
+            return PostHogAnswer.refusals.contains { response.excerpt.hasPrefix($0) }
+        }
     )
+
+    /// How the texts begin with which newer servers refuse what was sent (PostHog's `rust/capture`).
+    private static let refusals = [
+        "request holds no event", "request missing", "event submitted", "replay event submitted", "invalid event",
+        "failed to decode request", "failed to parse request", "failed to hydrate",
+    ]
 
     /// The answer to a request for feature flags: `flags` in version 2, `featureFlags` before.
     static let flags = VendorAnswer(

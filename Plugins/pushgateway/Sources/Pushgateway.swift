@@ -8,7 +8,7 @@ internal import Synchronization
 /// Counts events at a Prometheus Pushgateway (github.com/prometheus/pushgateway).
 ///
 /// A push carries totals, not increments, so one whose answer was lost is repeated without counting twice. No total falls, since Prometheus
-/// would count it anew. Pushes must not overtake each other: the manifest asks for one operation at a time.
+/// would count it again. Pushes must not overtake each other: the manifest asks for one operation at a time.
 final class Pushgateway: AnalyticsPlugin {
     private let host: Host
     private let requests: PushgatewayRequests

@@ -47,8 +47,7 @@ struct Rollbar: CrashPlugin {
 
     private func reach() async throws -> Evidence {
         let answer = try await host.http.send(requests.item([]))
-        let isInvalid = answer.status == 400 || answer.status == 422
-        if !isInvalid || (try? answer.json())?["err"] != 1 { try check(answer) }
+        if !RollbarRequests.taken.isRefusal(answer) { try check(answer) }
         return .reachable("answered HTTP \(answer.status) to an item without content")
     }
 

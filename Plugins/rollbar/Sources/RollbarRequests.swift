@@ -12,7 +12,8 @@ struct RollbarRequests {
     /// The answer to an item that Rollbar took.
     static let taken = VendorAnswer(
         "rollbar",
-        [.object(#"with "err": 0 and "result""#) { $0["err"] == 0 && $0["result"]?.object != nil }]
+        [.object(#"with "err": 0 and "result""#) { $0["err"] == 0 && $0["result"]?.object != nil }],
+        isRefusal: { (try? $0.json())?["err"] == 1 }
     )
 
     let endpoint: HTTPURL

@@ -87,7 +87,13 @@ struct S3Connection: Sendable {
                 response
             )
         }
-        return response.failure(vendor: "s3", now: host.clock.now)
+        var failure = response.failure(vendor: "s3", now: host.clock.now)
+        if request.method == .head, response.status == 400 {
+            // The answer to HEAD has no words, and the request nothing else to object to.
+            failure.status = .unauthorized
+            failure.message += "; the credentials may have expired, or the region be another one"
+        }
+        return failure
     }
 
     private func failure(_ response: HTTPResponse, _ document: XMLElement) -> PluginError {
@@ -100,6 +106,7 @@ struct S3Connection: Sendable {
         let bare = HTTPResponse(status: max(400, response.status), headers: response.headers)
         var failure = bare.failure(vendor: "s3", words: String(words.prefix(300)), now: host.clock.now)
         failure.detail = Int32(clamping: response.status)
+        if response.status < 400 { failure.message = "s3 answered HTTP \(response.status): \(words.prefix(300))" }
         // A 403 with any other code refuses the request itself, not its signature.
         let denied: PluginStatus? = response.status == 403 && !code.isEmpty ? .denied : nil
         guard let status = Self.statuses[code] ?? denied else { return failure }

@@ -22,7 +22,7 @@ struct Segment: AnalyticsTextPlugin {
     func open() async throws -> [Evidence] {
         async let settings = host.http.sendForEvidence(requests.settings)
         let answer = try await host.http.send(requests.batch([], sentAt: host.clock.now))
-        if answer.status != 400 || answer.isPage { try check(answer) }
+        if !SegmentResponse.accepted.isRefusal(answer) { try check(answer) }
         let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty batch")
         guard let found = await settings, SegmentResponse(found).isSettings else { return [reachable] }
         return [reachable, .authenticated("the settings of the source were found by its write key")]

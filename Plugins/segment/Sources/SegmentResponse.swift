@@ -15,8 +15,20 @@ struct SegmentResponse {
                 body["success"] == true || body["ok"] == true || body["status"]?.string?.lowercased() == "ok"
             },
             .text("OK"),
-        ]
+        ],
+        isRefusal: { response in
+            let body = try? response.json()
+            if body?["code"]?.string != nil || body?["success"] == false { return true }
+            let words = (body?["msg"]?.string ?? response.excerpt).lowercased()
+            return SegmentResponse.refusals.contains { words.hasPrefix($0) }
+        }
     )
+
+    /// How RudderStack's words begin with which it refuses what was sent (its `gateway/response`).
+    private static let refusals = [
+        "empty batch payload", "error during parsing", "error while marshalling", "event is not a valid rudder event",
+        "invalid json", "request body is nil", "request neither has",
+    ]
 
     let response: HTTPResponse
 

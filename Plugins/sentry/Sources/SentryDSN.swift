@@ -23,9 +23,7 @@ struct SentryDSN: Hashable {
         while path.last == "/" { path.removeLast() }
         guard let slash = path.lastIndex(of: "/") else { return nil }
         project = String(path[path.index(after: slash)...])
-        let isPlain = publicKey.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || byte == 0x2D || byte == 0x5F
-        }
+        let isPlain = publicKey.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }
         guard !publicKey.isEmpty, isPlain, !project.isEmpty else { return nil }
         var server = parts
         server.user = nil

@@ -12,15 +12,25 @@ struct SentryRequests {
     private static let identified = VendorAnswer.Form.object(#"with "id""#) { $0["id"]?.string?.isEmpty == false }
 
     /// The answer to an event: its id.
-    static let accepted = VendorAnswer("sentry", [identified])
+    static let accepted = VendorAnswer("sentry", [identified], isRefusal: { SentryRequests.isRefusal($0) })
 
     /// The answer to an event from servers that answer envelopes with an empty body, such as Bugsink before 2.3.
-    static let acceptedSilently = VendorAnswer("sentry", [identified, .empty])
+    static let acceptedSilently = VendorAnswer(
+        "sentry",
+        [identified, .empty],
+        isRefusal: { SentryRequests.isRefusal($0) }
+    )
+
+    /// Whether these are the words of a server for reports.
+    private static func isRefusal(_ response: HTTPResponse) -> Bool {
+        (try? response.json())?["detail"] != nil
+    }
 
     /// The answer to an envelope without items, which has no id: Relay sends `{}`, other servers an empty body.
     static let received = VendorAnswer(
         "sentry",
-        [.object(#"that is empty or has "id""#) { $0.object?.isEmpty == true || $0["id"]?.string != nil }, .empty]
+        [.object(#"that is empty or has "id""#) { $0.object?.isEmpty == true || $0["id"]?.string != nil }, .empty],
+        isRefusal: { SentryRequests.isRefusal($0) }
     )
 
     let dsn: SentryDSN

@@ -9,7 +9,7 @@ public struct CallOptions: Sendable {
     ///
     /// It covers the whole call: the wait for a turn on a `serial` gate, all the adapter's work, including retries, and all the children
     /// of a composite. Calls by name end at that time, whatever the plugin does. Typed and prepared calls, and operations that the manifest
-    /// marks as prompt, run on the caller's own thread: a function that blocks there is not interrupted.
+    /// marks as prompt, run on the caller's own thread: a function that blocks there holds its caller, too.
     public var timeout: Duration {
         get { .nanoseconds(Int64(clamping: timeoutNanoseconds)) }
         set { timeoutNanoseconds = newValue.nanoseconds }
@@ -20,6 +20,10 @@ public struct CallOptions: Sendable {
     /// The timeout in nanoseconds, converted when it is set: dividing a `Duration`'s attoseconds takes as long as a
     /// call.
     package var timeoutNanoseconds: UInt64 = 30_000_000_000
+
+    /// Whether the call ends at its timeout even if its function is said to be prompt and blocks: it then never runs on the caller's
+    /// thread. For callers that promise a time to somebody else, such as the API.
+    package var keepsTimeout = false
 
     /// Creates options with a timeout of 30 seconds and no progress.
     public init() {}

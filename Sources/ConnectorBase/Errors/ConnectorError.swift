@@ -45,7 +45,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.cause = newValue }
     }
 
-    /// Whether the same attempt may succeed later.
+    /// Whether the same attempt may succeed later, and does no harm if the first one had an effect.
     public var isRetryable: Bool {
         get { fields.isRetryable }
         set { fields.isRetryable = newValue }
@@ -73,10 +73,16 @@ public struct ConnectorError: Error, Sendable {
     /// Whether the call took too long, or a composite's call of one of its leaves.
     package var hasTimedOut: Bool { code == .timedOut || outcomes.contains { $0.error?.code == .timedOut } }
 
-    /// Whether the call reached no instance, so that calling another instance cannot make the call twice.
-    package var wasNotTaken: Bool {
-        get { fields.wasNotTaken }
-        set { fields.wasNotTaken = newValue }
+    /// Whether the plugin's runner had taken the call before it ended; nil for any error but ``Code/crashed``.
+    public var sending: Sending? {
+        get { fields.sending }
+        set { fields.sending = newValue }
+    }
+
+    /// Whether the call, or a composite's call of one of its leaves, may have had an effect that a repetition would have again.
+    package var mayHaveTakenEffect: Bool {
+        if let sending, sending != .no, !isRetryable { return true }
+        return outcomes.contains { $0.error?.mayHaveTakenEffect == true }
     }
 
     /// The place in the source that created the error.
@@ -136,7 +142,7 @@ public struct ConnectorError: Error, Sendable {
         var isRetryable: Bool
         var retryAfter: Duration?
         var outcomes: [CallOutcome] = []
-        var wasNotTaken = false
+        var sending: Sending?
         var location: SourceLocation
     }
 
@@ -159,6 +165,9 @@ extension ConnectorError: CustomStringConvertible {
         if let fix { text += "; \(fix)" }
         return text
     }
+
+    /// The place, the message and the code in one line, for the cause of an error that has the fix as its own.
+    package var asCause: String { (position.map { "\($0): " } ?? "") + "\(message) [\(code)]" }
 
     /// The description with the cause, the failed outcomes and the source location below it, for logs and bug reports.
     public var treeDescription: String {

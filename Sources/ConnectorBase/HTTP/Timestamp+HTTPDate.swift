@@ -6,14 +6,21 @@ extension Timestamp {
     /// Starts with Thursday, the weekday of 1970-01-01.
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-    /// Reads the date of an HTTP header (RFC 9110, section 5.6.7, preferred form): `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Reads the date of an HTTP header in any form of RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, and the obsolete
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`, whose years are 1970 to 2069 here, and `Sun Nov  6 08:49:37 1994`.
     package init?(httpDate text: String) {
-        let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[5] == "GMT", let month = Self.months.firstIndex(where: { $0 == parts[2] }) else {
-            return nil
+        let parts = text.split { $0 == " " || $0 == "-" }.map(String.init)
+        var (day, month, year, time) = ("", "", "", "")
+        switch parts.count {
+        case 6 where parts[5] == "GMT": (day, month, year, time) = (parts[1], parts[2], parts[3], parts[4])
+        case 5: (month, day, time, year) = (parts[1], parts[2], parts[3], parts[4])
+        default: return nil
         }
-        let number = month + 1 < 10 ? "0\(month + 1)" : "\(month + 1)"
-        self.init(parsing: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+        guard let index = Self.months.firstIndex(of: month) else { return nil }
+        if year.utf8.count == 2 { year = (year < "70" ? "20" : "19") + year }
+        if day.utf8.count == 1 { day = "0" + day }
+        let number = index + 1 < 10 ? "0\(index + 1)" : "\(index + 1)"
+        self.init(parsing: "\(year)-\(number)-\(day)T\(time)Z")
     }
 
     /// The date of an HTTP header, in the preferred form.

@@ -17,7 +17,12 @@ extension ConnectorError {
             object["column"] = .integer(Int64(position.column))
         }
         object["retryable"] = isRetryable ? true : nil
-        object["retryAfterMilliseconds"] = retryAfter.map { .integer(Int64($0.nanoseconds / 1_000_000)) }
+        object["sent"] = sending.map { .string($0.rawValue) }
+        // Rounded up: a shorter wait would not be what the vendor asked for.
+        object["retryAfterMilliseconds"] = retryAfter.map { wait in
+            let (milliseconds, rest) = wait.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+            return JSONValue.integer(Int64(milliseconds) + (rest > 0 ? 1 : 0))
+        }
         if !outcomes.isEmpty { object["outcomes"] = .array(outcomes.map(\.json)) }
         return .object(object)
     }

@@ -8,21 +8,30 @@
 public struct JSONParser {
     /// The deepest allowed nesting of arrays and objects.
     public static let depthLimit = 128
+    /// The deepest allowed nesting of a document that holds values of ``depthLimit`` levels: a request or an answer of the host, a batch
+    /// of events. Each composite above a leaf adds two levels to an answer.
+    package static let documentDepthLimit = depthLimit + 72
     /// The greatest length of a text, in bytes.
     public static let sizeLimit = 64 << 20
 
     private let text: [UInt8]
     private let file: String
+    private let limit: Int
     private var index = 0
     private var depth = 0
 
-    private init(_ text: [UInt8], file: String) {
+    private init(_ text: [UInt8], file: String, depthLimit: Int) {
         self.text = text
         self.file = file
+        limit = depthLimit
     }
 
-    static func parse(_ text: [UInt8], file: String) throws(ConnectorError) -> JSONValue {
-        var parser = JSONParser(text, file: file)
+    static func parse(
+        _ text: [UInt8],
+        file: String,
+        depthLimit: Int = depthLimit
+    ) throws(ConnectorError) -> JSONValue {
+        var parser = JSONParser(text, file: file, depthLimit: depthLimit)
         guard text.count <= sizeLimit else { throw parser.error("the text is longer than \(sizeLimit >> 20) MiB") }
         try parser.checkEncoding()
         let value = try parser.value()
@@ -242,7 +251,7 @@ public struct JSONParser {
     }
 
     private mutating func enter() throws(ConnectorError) {
-        guard depth < Self.depthLimit else { throw error("nested deeper than \(Self.depthLimit) levels") }
+        guard depth < limit else { throw error("nested deeper than \(limit) levels") }
         depth += 1
         index += 1
     }

@@ -77,6 +77,11 @@ extension JSONValue {
         self = try JSONParser.parse(text, file: file)
     }
 
+    /// Parses a document that holds other values, each of which may be nested as deeply as ``JSONParser/depthLimit`` allows.
+    package init(document text: [UInt8], file: String = "") throws(ConnectorError) {
+        self = try JSONParser.parse(text, file: file, depthLimit: JSONParser.documentDepthLimit)
+    }
+
     /// Parses one JSON text from a string; see the initializer from bytes.
     public init(parsing text: String, file: String = "") throws(ConnectorError) {
         self = try JSONParser.parse(Array(text.utf8), file: file)

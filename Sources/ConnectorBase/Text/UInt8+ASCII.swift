@@ -31,6 +31,10 @@ extension UInt8 {
     @inlinable
     package var isBlank: Bool { self == 0x20 || self == 0x09 }
 
+    /// Whether this is a space or a visible character: no control character.
+    @inlinable
+    package var isPrintable: Bool { 0x20...0x7E ~= self }
+
     /// Whether this is a space, a tab, a line feed or a carriage return.
     @inlinable
     package var isWhitespace: Bool { isBlank || self == 0x0A || self == 0x0D }

@@ -44,9 +44,10 @@ package struct CalendarTime {
         self.nanosecond = nanosecond
     }
 
-    /// Whether each field is within its range; the day is not checked against the length of the month.
+    /// Whether each field is within its range, and the month has the day. A leap second is accepted in any minute.
     package var isPlausible: Bool {
         (1...12).contains(month) && (1...31).contains(day) && hour < 24 && minute < 60 && second <= 60
+            && Self(seconds: days * 86_400, nanosecond: 0).day == day
     }
 
     /// The days since 1970-01-01, negative before.

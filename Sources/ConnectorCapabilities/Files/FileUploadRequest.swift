@@ -53,7 +53,7 @@ public struct FileUploadRequest: Sendable, Hashable {
     /// Whether text may be a media type: printable ASCII with something on both sides of a slash.
     private static func isContentType(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1)
-        return parts.count == 2 && text.utf8.count <= 255 && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        return parts.count == 2 && text.utf8.count <= 255 && text.utf8.allSatisfy(\.isPrintable)
     }
 
     /// The JSON form that `createUpload` takes.

@@ -60,6 +60,7 @@ extension LeafPlan {
         members.isCopy(of: other.members)
             || manifest.version == other.manifest.version && config == other.config && secrets == other.secrets
                 && egress == other.egress && uses == other.uses && (simulated == nil) == (other.simulated == nil)
+                && specification.linked == other.specification.linked
     }
 }
 
@@ -93,6 +94,8 @@ struct InstanceFields {
         case text(String)
         case json(JSONValue)
         case secret(Secret)
+        /// The plugin that takes the place of the leaf's own; nil if a server takes the place of the vendor.
+        case simulator(LinkedPlugin?)
 
         /// The text to show.
         ///
@@ -104,6 +107,7 @@ struct InstanceFields {
             case .text(let text): text
             case .json(let value): shown(value)
             case .secret(let secret): "secret \(fingerprint(secret.reveal()))"
+            case .simulator: "a simulator"
             }
         }
     }
@@ -124,7 +128,7 @@ struct InstanceFields {
             }
             add("hosts", plan.egress.map(\.description).joined(separator: ", "))
             add("with", plan.uses.map { "\($0.use.name): \($0.connector)" }.joined(separator: ", "))
-            if plan.simulated != nil { add("simulate", "a simulator") }
+            if plan.simulated != nil { fields.append(("simulate", .simulator(plan.specification.linked))) }
         }
         add("image", image?.mark ?? "")
         add("http.propagateTrace", connector.propagatesTrace ? "true" : "")

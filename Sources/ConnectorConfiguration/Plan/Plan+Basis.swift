@@ -9,7 +9,7 @@ extension Plan {
     ///
     /// Values of variables and secrets are digests with a key that only the host has: a restarted host refuses the plan, too.
     public struct Basis: Sendable, Hashable {
-        /// The digest of the configuration that runs.
+        /// The digest of the configuration that runs, and more if a connector has stayed as it was before.
         public internal(set) var running: String
         /// The digests of the file and of those that it includes, by name.
         public internal(set) var files: [String: String]

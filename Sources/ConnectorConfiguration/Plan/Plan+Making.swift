@@ -15,7 +15,7 @@ extension Plan {
     package init(from running: PlanSide, to next: PlanSide, fingerprint: @escaping (String) -> String) {
         self.init(running: running.digest, target: next.digest)
         let (old, new) = (running.resolved.configuration, next.resolved.configuration)
-        let before = old.enabledConnectors
+        let before = running.resolved.runningConnectors
         let after = new.enabledConnectors
         let known = Dictionary(before.map { ($0.path, $0) }) { first, _ in first }
         let moves = new.moves(from: known, to: Set(after.map(\.path)))
@@ -48,13 +48,14 @@ extension Plan {
             changes.append(change)
         }
         for connector in before where left.contains(connector.path) {
-            let isReplaced = changes.contains { $0.path == connector.path }
+            // A further place of another leaf takes no events.
+            let isReplaced = after.contains { $0.path == connector.path && !$0.isPlace }
             var change = Change(path: connector.path, kind: .removed, isLeaf: connector.isOwnLeaf)
             change.cost = connector.isOwnLeaf ? .closes : .nothing
             change.events = Events(running.queued[connector.path], isReplaced ? .stay : .die)
             changes.append(change)
         }
-        settings = Self.settings(old, new)
+        settings = Self.settings(old, new) + Self.order(old, new)
         restarts = Self.restarts(old, new)
     }
 
@@ -84,6 +85,17 @@ extension Plan {
                 ("trust", old.requiresTrust ? "strict" : "warn", new.requiresTrust ? "strict" : "warn"),
                 ("reload", old.reloadMode.rawValue, new.reloadMode.rawValue),
             ].compactMap { name, from, to in from == to ? nil : Field(name: name, from: from, to: to) }
+    }
+
+    /// The order of the roots that both configurations have, if it differs.
+    private static func order(_ old: Configuration, _ new: Configuration) -> [Field] {
+        let before = old.connectors.filter(\.isEnabled).map(\.name)
+        let after = new.connectors.filter(\.isEnabled).map(\.name)
+        if before == after { return [] }
+        let (known, present) = (Set(before), Set(after))
+        let (from, to) = (before.filter(present.contains), after.filter(known.contains))
+        return from == to
+            ? [] : [Field(name: "order", from: from.joined(separator: ", "), to: to.joined(separator: ", "))]
     }
 
     /// The differences between the locks beside two files: whether there is one, and its entries of each plugin for
@@ -186,12 +198,14 @@ extension Configuration {
             for connector in siblings where connector.isEnabled {
                 // A child moves with its composite, also if its own `was` was left there after an earlier move.
                 let place = old.map { "\($0)/\(connector.name)" }
-                let candidates = [connector.was, claimed.contains(place ?? "") ? nil : place]
+                // The same `was` at the same path was left in the file after an earlier move.
+                let said = known[connector.path]?.was == connector.was ? nil : connector.was
+                let candidates = [said, claimed.contains(place ?? "") ? nil : place]
                 let was = candidates.compactMap(\.self).first { was in
                     known[was]?.isLike(connector) ?? false && !present.contains(was)
                 }
                 if let was { moves[connector.path] = was }
-                add(connector.children, below: was ?? connector.was ?? place)
+                add(connector.children, below: was ?? said ?? place)
             }
         }
         add(connectors, below: nil)
@@ -234,6 +248,11 @@ extension Connector {
     /// Whether this is a leaf at its own place.
     package var isOwnLeaf: Bool {
         if case .leaf = kind { true } else { false }
+    }
+
+    /// Whether this is a further place of a leaf.
+    fileprivate var isPlace: Bool {
+        if case .same = kind { true } else { false }
     }
 
     /// Whether both are leaves, composites, or further places of leaves.

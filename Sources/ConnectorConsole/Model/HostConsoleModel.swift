@@ -256,8 +256,10 @@ public final class HostConsoleModel: ConsoleModel {
         case (.call, .operation(let name, let path, let arguments, let isDelivered)):
             return try await recordingCall(act, at: .operation(name, of: path)) { progress throws(ConnectorError) in
                 let gate = try host.gate(path)
-                if isDelivered { return .receipt(try await gate.send(name, arguments)) }
-                return .answer(try await gate.call(name, arguments, options: CallOptions(onProgress: progress)))
+                var options = CallOptions(onProgress: progress)
+                options.keepsTimeout = true
+                if isDelivered { return .receipt(try await gate.send(name, arguments, options: options)) }
+                return .answer(try await gate.call(name, arguments, options: options))
             }
         default: throw Self.impossible
         }

@@ -180,7 +180,7 @@ struct WebResponder: Sendable {
         let next = outcome.isFailure ? nil : outcome.route?.description
         guard request.wantsPage, let session else {
             let status = outcome.isFailure ? (outcome.code ?? .failed).status : 200
-            var response = WebResponse(text: outcome.sentence, status: status)
+            var response = WebResponse(text: outcome.sentence.displayed(isUnicode: true), status: status)
             // The page's script opens it.
             if let next { response.fields.append(("Content-Location", next)) }
             return response

@@ -134,7 +134,8 @@ private struct RequestedCall: Sendable {
     func answer(
         _ onProgress: (@Sendable (JSONValue) -> Void)? = nil
     ) async throws(ConnectorError) -> JSONValue {
-        let options = CallOptions(timeout: timeout, onProgress: onProgress)
+        var options = CallOptions(timeout: timeout, onProgress: onProgress)
+        options.keepsTimeout = true
         let result = try await gate.call(operation, arguments, options: options)
         return ["version": 1, "path": .string(gate.path), "operation": .string(operation), "result": result]
     }

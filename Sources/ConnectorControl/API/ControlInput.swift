@@ -68,7 +68,7 @@ extension ControlEndpoint {
         of body: [UInt8],
         _ fields: [ControlField]
     ) throws(ConnectorError) -> JSONObject {
-        let value = try JSONValue(parsing: body, file: Self.file)
+        let value = try JSONValue(document: body, file: Self.file)
         func wrong(_ message: String, _ path: JSONPath, _ part: JSONLocator.Part = .value) -> ConnectorError {
             ConnectorError(
                 .invalid,

@@ -46,7 +46,7 @@ enum ControlSchemas {
     private static let errorNames: JSONObject = ["code": text, "message": text]
     private static let errorDetails: JSONObject = [
         "fix": text, "cause": text, "connector": text, "file": text, "line": number, "column": number,
-        "retryable": flag, "retryAfterMilliseconds": number,
+        "retryable": flag, "sent": text, "retryAfterMilliseconds": number,
     ]
 
     /// The errors of a request.

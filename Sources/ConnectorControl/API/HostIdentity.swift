@@ -14,7 +14,7 @@ package import ConnectorHost
 package struct HostIdentity: Sendable, Hashable {
     /// The release of the host.
     package var release: String
-    /// The path of the configuration without symbolic links; empty if the host has no file.
+    /// The path of the configuration by ``path(of:)``; empty if the host has no file.
     package var file: String
     /// The process id.
     package var process: Int64
@@ -22,8 +22,14 @@ package struct HostIdentity: Sendable, Hashable {
     /// Describes a host in this process.
     package init(of host: ConnectorHost) {
         release = ConnectorHost.version
-        file = host.configuration.file.realPath
+        file = Self.path(of: host.configuration.file)
         process = Int64(getpid())
+    }
+
+    /// The path by which a host and its clients know a file: without symbolic links or, while the file is missing, its place.
+    package static func path(of file: String) -> String {
+        let path = file.realPath
+        return file.isEmpty || path != file ? path : file.placePath ?? file
     }
 
     /// Parses a document; nil if it is not an identity.

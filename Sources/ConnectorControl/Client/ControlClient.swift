@@ -55,22 +55,30 @@ package struct ControlClient: Sendable {
         let fields: HTTPFields = ["Accept": "application/json", "Content-Type": "application/json"]
         let request = ServerRequest("POST", path, fields, body: JSONValue.object(body).utf8())
         guard let answer = try await exchange(request, within: nil, takesRefusals: true) else { return nil }
-        return try JSONValue(parsing: answer, file: path)
+        return try JSONValue(document: answer, file: path)
     }
 
     /// Reads the documents of a JSON Lines stream until the body stops it, the host ends or the task is cancelled.
     ///
-    /// - Parameter body: Called with each document; returns false to stop.
+    /// - Parameters:
+    ///   - onUnreadable: Called with the reason for each line that is skipped because it is not a document.
+    ///   - body: Called with each document; returns false to stop.
     /// - Returns: Whether a host listens.
     /// - Throws: Like ``get(_:within:)``.
     package func stream(
         _ path: String,
+        onUnreadable: @escaping @Sendable (ConnectorError) -> Void,
         _ body: @escaping @Sendable (JSONValue) -> Bool
     ) async throws(ConnectorError) -> Bool {
         var lines = Lines(path)
         let request = ServerRequest("GET", path, ["Accept": "application/jsonl"])
         let answer = try await exchange(request, within: nil) { bytes in
-            for document in try lines.feed(bytes) where !body(document) { return false }
+            for line in try lines.feed(bytes) {
+                switch line {
+                case .success(let document): guard body(document) else { return false }
+                case .failure(let error): onUnreadable(error)
+                }
+            }
             return true
         }
         return answer != nil
@@ -81,7 +89,7 @@ package struct ControlClient: Sendable {
         within patience: Duration?
     ) async throws(ConnectorError) -> JSONValue? {
         guard let answer = try await exchange(request, within: patience) else { return nil }
-        return try JSONValue(parsing: answer, file: request.target)
+        return try JSONValue(document: answer, file: request.target)
     }
 
     /// Makes a request.
@@ -123,16 +131,21 @@ package struct ControlClient: Sendable {
             guard !Task.isCancelled else {
                 throw ConnectorError(.cancelled, "the request was cancelled, also on the host")
             }
+            // A host that stops closes the connections of the requests that it has not answered.
+            let isOverdue = error is LocalClient.Overdue
             throw ConnectorError(
                 .unavailable,
-                "the host that listens in \(directory) does not respond",
-                fix: "check whether its process hangs or is stopped, and end it if so",
+                "the host that listens in \(directory) "
+                    + (isOverdue ? "does not respond" : "has closed the connection without a response"),
+                fix: isOverdue
+                    ? "check whether its process hangs or is stopped, and end it if so"
+                    : "check whether it was stopped, or has crashed, and what the request has done",
                 cause: String(describing: error),
                 isRetryable: true
             )
         }
         guard status != 200 else { return answer }
-        let document = try? JSONValue(parsing: answer)
+        let document = try? JSONValue(document: answer)
         if takesRefusals, document != nil { return answer }
         throw document?["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? Self.refusal(of: request, status, answer)
     }
@@ -165,8 +178,10 @@ package struct ControlClient: Sendable {
         /// Creates a splitter for the response to the request of a path.
         init(_ path: String) { self.path = path }
 
-        /// Adds bytes and returns the documents that are complete.
-        mutating func feed(_ bytes: ByteBufferView) throws(ConnectorError) -> [JSONValue] {
+        /// Adds bytes and returns the lines that are complete: documents, and why others are none.
+        mutating func feed(
+            _ bytes: ByteBufferView
+        ) throws(ConnectorError) -> [Result<JSONValue, ConnectorError>] {
             // Only the new bytes are searched, because a long line arrives in many parts.
             let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { rest.count + $0 - bytes.startIndex }
             rest += bytes
@@ -174,12 +189,11 @@ package struct ControlClient: Sendable {
                 throw ConnectorError(.tooLarge, "\(path) responds with a line that is too long")
             }
             guard let end else { return [] }
-            var documents: [JSONValue] = []
-            for line in rest[..<end].split(separator: UInt8(ascii: "\n")) {
-                documents.append(try JSONValue(parsing: Array(line), file: path))
+            let lines = rest[..<end].split(separator: UInt8(ascii: "\n")).map { line in
+                Result { () throws(ConnectorError) in try JSONValue(document: Array(line), file: path) }
             }
             rest.removeSubrange(...end)
-            return documents
+            return lines
         }
     }
 }

@@ -33,32 +33,7 @@ package final class ControlSocket: Sendable {
     private let folder: Int32
     private let lock: Int32
     /// The socket's file; nil if it could not be made.
-    private let file: File?
-
-    /// What tells a file from every other one, as long as it is open.
-    private struct File: Equatable {
-        let device: UInt64
-        let inode: UInt64
-
-        init(_ status: stat) {
-            device = UInt64(truncatingIfNeeded: status.st_dev)
-            inode = UInt64(truncatingIfNeeded: status.st_ino)
-        }
-
-        /// The open file; nil if the system does not say.
-        init?(_ descriptor: Int32) {
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-            self.init(status)
-        }
-
-        /// The file of a name in an open directory; nil if there is none.
-        init?(_ name: Name, in folder: Int32) {
-            var status = stat()
-            guard unsafe fstatat(folder, name.rawValue, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-            self.init(status)
-        }
-    }
+    private let file: FileID?
 
     /// Binds the socket and listens on it. Creates the directory if it does not exist.
     ///
@@ -79,7 +54,7 @@ package final class ControlSocket: Sendable {
             throw Self.failure(name, directory, error)
         }
         let opened = unsafe openat(folder, "\(name.rawValue).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if let earlier, opened >= 0, File(opened) == File(earlier.lock) {
+        if let earlier, opened >= 0, FileID(opened) == FileID(earlier.lock) {
             // This process holds the lock. A copy of the descriptor holds it, too.
             close(opened)
             lock = fcntl(earlier.lock, F_DUPFD_CLOEXEC, 0)
@@ -108,7 +83,7 @@ package final class ControlSocket: Sendable {
         _ = unsafe unlinkat(folder, name.rawValue, 0)
         let isListening = Self.startListening(descriptor, name, in: folder, directory)
         let reason = SystemError()
-        file = File(name, in: folder)
+        file = FileID(name.rawValue, in: folder)
         guard isListening else {
             if descriptor >= 0 { close(descriptor) }
             // Everything is initialized, so that `deinit` closes the others.
@@ -134,15 +109,14 @@ package final class ControlSocket: Sendable {
 
     /// Whether clients find the socket. They do not once its file, or the directory, was removed, moved or replaced.
     package var isInPlace: Bool {
-        var status = stat()
-        guard unsafe lstat("\(directory)/\(name.rawValue)", &status) == 0 else { return false }
-        return File(status) == file
+        guard let found = FileID("\(directory)/\(name.rawValue)") else { return false }
+        return found == file
     }
 
     /// Removes the socket's file, unless another one has its name by now. Call it before the object is released, which releases the
     /// lock.
     package func remove() {
-        if File(name, in: folder) == file { _ = unsafe unlinkat(folder, name.rawValue, 0) }
+        if FileID(name.rawValue, in: folder) == file { _ = unsafe unlinkat(folder, name.rawValue, 0) }
     }
 
     deinit {

@@ -20,9 +20,9 @@ package struct LocalClient: Sendable {
     package static let limit = 64 << 20
 
     /// The error of a response that takes longer than the client's patience.
-    private struct Overdue: Error, CustomStringConvertible {
+    package struct Overdue: Error, CustomStringConvertible {
         let patience: Duration
-        var description: String { "no complete response within \(patience.brief)" }
+        package var description: String { "no complete response within \(patience.brief)" }
     }
 
     private let endpoint: Endpoint

@@ -81,8 +81,9 @@ public final class AnalyticsClient: Analytics {
 
     /// Sends an event unchanged. Its `messageId` lets the vendor recognise duplicates.
     ///
-    /// The outbox stores a `messageId` once. Direct delivery through a composite with the policy `all` sends the event
-    /// to every child again, even to those that accepted it before: vendors discard a `messageId` they have seen.
+    /// The outbox stores a `messageId` once, and throws `conflict` if only other connectors have it, with another event. Direct
+    /// delivery through a composite with the policy `all` sends the event to every child again, even to those that accepted it
+    /// before: vendors discard a `messageId` they have seen.
     @discardableResult
     public func send(
         _ event: AnalyticsEvent,

@@ -62,6 +62,14 @@ struct ClientTarget: Sendable {
     /// The capabilities of the connector and everything below it; none once it no longer exists.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
 
+    /// Why a plugin cannot be used, so that nobody knows whether it has an operation; nil if that is known.
+    func failure(hiding operation: String) -> ConnectorError? {
+        guard let node = try? node, node.offers(operation) == nil,
+            case .failure(let error)? = node.leafWithoutPlugin?.plan?.plugin
+        else { return nil }
+        return described(error)
+    }
+
     /// The error without secrets, and with the connector's path if it has none yet.
     func described(_ error: ConnectorError) -> ConnectorError {
         var error = redactor.redact(error)
@@ -116,9 +124,7 @@ struct ClientTarget: Sendable {
     ) async throws(ConnectorError) -> Model {
         let answer = try await call(operation, arguments, options)
         return try model(of: operation) { () throws(ConnectorError) in
-            try answer.read { () throws(ConnectorError) in
-                try read(JSONValue(parsing: answer.result.text, file: operation))
-            }
+            try answer.read { () throws(ConnectorError) in try read(answer.resultJSON()) }
         }
     }
 

@@ -17,7 +17,7 @@ extension GateClient {
     /// - Parameters:
     ///   - operation: The operation; `capability/operation` if two capabilities share the name. Its capability must mark it as
     ///     delivered.
-    ///   - arguments: The arguments by parameter. `analytics/1` and `crash/1` also accept the event or report itself.
+    ///   - arguments: The arguments by parameter. Where the only parameter is JSON, also the members of that argument.
     ///   - options: The timeout of the call if the connector's delivery is direct.
     /// - Throws: `unsupported` for an operation whose events are not delivered; `invalid` for an event that breaks its
     ///   model, or arguments the operation does not accept; `storage` if it could not be stored.
@@ -45,10 +45,7 @@ extension GateClient {
     package func checked(_ operation: String, _ arguments: JSONObject) throws(ConnectorError) -> CheckedEvent {
         let node = try target.node
         guard let definition = node.definition(of: operation), definition.operation.isDelivered else {
-            // Nobody knows the operations of a plugin that was not found.
-            if node.offers(operation) == nil, case .failure(let error)? = node.leafWithoutPlugin?.plan?.plugin {
-                throw target.described(error)
-            }
+            if let error = target.failure(hiding: operation) { throw error }
             throw ConnectorError(
                 .unsupported,
                 "the events of \"\(operation)\" are not delivered by the outbox",
@@ -57,9 +54,10 @@ extension GateClient {
             )
         }
         let parameter = definition.operation.signature.onlyJSON
-        // An event may itself have a member with the parameter's name, as `analytics/1` events do.
+        let hasModel = ["analytics/1", "crash/1"].contains(definition.capability.id.description)
         let named = arguments.members.count == 1 ? parameter.flatMap { arguments[$0] } : nil
-        let value = named?.object == nil ? .object(arguments) : named ?? .null
+        // An event of `analytics/1` may itself have a member with the parameter's name, which is a text.
+        let value = named.flatMap { hasModel && $0.object == nil ? nil : $0 } ?? .object(arguments)
         let (id, payload): (String, JSONValue)
         switch definition.capability.id.description {
         case "analytics/1":
@@ -77,6 +75,14 @@ extension GateClient {
             (id, payload) = (RandomIdentifier.uuid(), parameter == nil ? .object(arguments) : value)
         }
         return CheckedEvent(id: id, operation: operation, payload: payload, parameter: parameter ?? "")
+    }
+
+    /// Checks an event, which is the operation's only JSON argument, or has all its arguments by name.
+    ///
+    /// - Throws: `unsupported` or `invalid`, as ``send(_:_:options:)`` does.
+    package func checked(_ operation: String, event: JSONObject) throws(ConnectorError) -> CheckedEvent {
+        let parameter = try target.node.definition(of: operation)?.operation.signature.onlyJSON
+        return try checked(operation, parameter.map { JSONObject([($0, .object(event))]) } ?? event)
     }
 
     /// Sends an event that was checked.

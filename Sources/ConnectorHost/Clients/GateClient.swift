@@ -33,8 +33,9 @@ public struct GateClient: OperationCaller {
     /// beyond their deadlines.
     ///
     /// Switching threads costs some tens of microseconds. An operation with `"prompt": true` in its manifest runs on
-    /// the caller's thread instead; the deadline then cannot end a function that blocks after all. For many consecutive
-    /// calls of a function that does not block, ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)`` call it directly.
+    /// the caller's thread instead, one call of a gate at a time; the deadline then cannot end a function that blocks after
+    /// all, and its caller waits for it. For many consecutive calls of a function that does not block,
+    /// ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)`` call it directly.
     ///
     /// - Parameters:
     ///   - operation: The operation; `capability/operation` if two capabilities share the name.
@@ -116,7 +117,7 @@ public struct GateClient: OperationCaller {
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
         // A call without time fails on the other path.
-        guard options.timeoutNanoseconds > 0 else { return nil }
+        guard options.timeoutNanoseconds > 0, !options.keepsTimeout else { return nil }
         return try target.callPromptly(operation, bind)
     }
 
@@ -185,11 +186,13 @@ public struct GateClient: OperationCaller {
 
     /// An operation and its capability.
     ///
-    /// - Throws: `unsupported` if neither the connector nor anything below it has the operation.
+    /// - Throws: `unsupported` if neither the connector nor anything below it has the operation; the error of a plugin that cannot be
+    ///   used, and may have it.
     package func definition(
         of operation: String
     ) throws(ConnectorError) -> (capability: Capability, operation: Operation) {
         if let found = capabilities.operation(named: operation) { return found }
+        if let error = target.failure(hiding: operation) { throw error }
         let known = capabilities.flatMap(\.operations).map(\.name)
         throw ConnectorError(
             .unsupported,

@@ -140,6 +140,17 @@ final class CircuitBreaker: Sendable {
         }
     }
 
+    /// Lets the next call through as a trial, however long calls were to be refused: an operator wants an attempt now.
+    ///
+    /// - Returns: Whether calls were refused.
+    func endWait() -> Bool {
+        change { state in
+            guard case .open = state.mode else { return false }
+            state.awaitTrial(.halfOpen(trial: nil))
+            return true
+        }
+    }
+
     /// Notes that the gate's runner has ended.
     ///
     /// - Returns: How many runners have ended, if that is too many for the gate to heal as usual; nil otherwise.
@@ -220,7 +231,7 @@ extension CircuitBreaker.State {
 
     fileprivate func refusal(_ wait: UInt64) -> ConnectorError {
         let wait = Duration.nanoseconds(Int64(clamping: wait))
-        let cause = reason.map { "\($0.message) [\($0.code.rawValue)]" }
+        let cause = reason?.asCause
         if case .open = mode {
             return ConnectorError(
                 .notOpen,

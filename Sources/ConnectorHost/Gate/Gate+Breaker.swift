@@ -7,14 +7,14 @@ internal import Logging
 
 /// Calls through the gate's circuit breaker.
 extension Gate {
-    /// Calls an operation, unless the breaker is open, and notes how the call ended.
-    func callThroughBreaker(
-        _ name: String,
-        _ arguments: CallArguments,
-        _ options: CallOptions
-    ) async throws(ConnectorError) -> CallResult {
-        guard breaker.isInvolved else { return try await call(name, arguments, options) }
-        return try await watched { () async throws(ConnectorError) in try await call(name, arguments, options) }
+    /// Makes a call, unless the breaker is open, and notes how it ended.
+    ///
+    /// - Parameter body: Makes the call, and reads its answer.
+    func throughBreaker<Answer>(
+        _ body: () async throws(ConnectorError) -> Answer
+    ) async throws(ConnectorError) -> Answer {
+        guard breaker.isInvolved else { return try await body() }
+        return try await watched(body)
     }
 
     /// Tells typed calls whether they must ask the breaker.

@@ -27,6 +27,8 @@ extension Gate {
             storage.closed = event
             storage.outageStart = nil
             storage.counters = storage.current?.counters ?? storage.counters
+            // An instance under an earlier plan may have another image than the plan.
+            if storage.isOutdated { storage.content = nil }
             if let current = storage.current { storage.keepIsolation(of: current) }
             for generation in [storage.successor, storage.standby.opening] { generation?.giveUp(.gateClosed(path)) }
             let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)

@@ -30,8 +30,8 @@ extension Gate {
     /// A random wait of up to half the outage so far, within the policy's bounds, in nanoseconds.
     ///
     /// Attempts back off exponentially, gates that failed together do not retry together, and a vendor that was down
-    /// for ten seconds is reached again within fifteen. After a permanent error, the upper bound is the policy's
-    /// maximum. The wait is never shorter than the vendor's `Retry-After`.
+    /// for ten seconds is reached again within fifteen. After a permanent error, the wait is between half of the policy's
+    /// maximum and all of it. The wait is never shorter than the vendor's `Retry-After`.
     func healingWait(
         _ policy: HealPolicy,
         since start: UInt64,
@@ -40,8 +40,10 @@ extension Gate {
     ) -> UInt64 {
         let outage = now - min(now, start)
         let (initial, longest) = (policy.initial.nanoseconds, max(policy.initial, policy.max).nanoseconds)
-        let bound = error?.isTransient ?? true ? min(max(outage / 2, initial), longest) : longest
-        return max(environment.jitter(bound), error?.retryAfter?.nanoseconds ?? 0)
+        let isTransient = error?.isTransient ?? true
+        let bound = isTransient ? min(max(outage / 2, initial), longest) : longest
+        let least = isTransient ? 0 : bound / 2
+        return max(least.saturatingAdding(environment.jitter(bound - least)), error?.retryAfter?.nanoseconds ?? 0)
     }
 
     /// Schedules the next healing attempt.
@@ -93,13 +95,15 @@ extension Gate {
         detach { await $0.heal() }
     }
 
-    /// Opens a failed gate, or proves an open one, without waiting for a timer. A closed one stays closed.
+    /// Opens a failed gate, or proves an open one, without waiting for a timer. A closed one stays closed. The next call is a trial if
+    /// the breaker is open.
     ///
     /// An attempt already in progress may have asked the vendor before this request, so a gate that it opens is proved,
     /// too.
     func retry() async {
         // A gate that is to open, and waits until others have, opens in its turn.
         guard state != .closed else { return }
+        if breaker.endWait() { environment.onChange() }
         if await heal() { return }
         if await open(isAgain: true) { return }
         await probe(isScheduled: false)

@@ -10,25 +10,30 @@ internal import Synchronization
 
 /// Recorded calls.
 extension Gate {
-    /// Calls an operation, and records how the call ended.
-    func recordedCall(
+    /// Makes a call of an operation, and records how it ended.
+    ///
+    /// - Parameters:
+    ///   - body: Makes the call.
+    ///   - json: The answer as it is recorded; nil for none.
+    func recorded<Answer>(
         _ name: String,
         _ arguments: CallArguments,
-        _ options: CallOptions
-    ) async throws(ConnectorError) -> CallResult {
+        _ body: () async throws(ConnectorError) -> Answer,
+        json: (Answer) -> JSONValue?
+    ) async throws(ConnectorError) -> Answer {
         guard let target = planned.withLock(\.recording), let definition = manifest?.operation(named: name),
             let given = arguments.json(for: definition.operation.signature)
-        else { return try await callThroughBreaker(name, arguments, options) }
+        else { return try await body() }
         let operation = "\(definition.capability.id.name)/\(definition.operation.name)"
         do throws(ConnectorError) {
-            let result = try await callThroughBreaker(name, arguments, options)
-            if let value = try? result.json() {
+            let answer = try await body()
+            if let value = json(answer) {
                 await record(GateCallEnd(operation: operation, arguments: given, result: .success(value)), at: target)
             }
-            return result
+            return answer
         } catch {
             // An error that says nothing about the vendor does not belong in a recorded case.
-            if ![.cancelled, .timedOut, .notOpen].contains(error.code) {
+            if ![.cancelled, .timedOut, .notOpen, .misbehaved].contains(error.code) {
                 await record(GateCallEnd(operation: operation, arguments: given, result: .failure(error)), at: target)
             }
             throw error

@@ -82,7 +82,13 @@ extension Gate {
                     gate.storage.withLock { $0.refused = RefusedSecrets() }
                     return
                 }
-                gate.storage.withLock { $0.refused.add(configuration) }
+                // Otherwise the gate has closed, or has another plan, which says nothing of the secrets.
+                let isOver = gate.storage.withLock { storage in
+                    guard storage.machine.target == .open, storage.planNumber == number else { return true }
+                    storage.refused.add(configuration)
+                    return false
+                }
+                guard !isOver else { return }
                 gate.logger.warning("new secrets do not work", metadata: ["waiting for": "the vendor to accept them"])
             }
         }

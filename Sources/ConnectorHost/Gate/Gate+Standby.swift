@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-internal import ConnectorIsolation
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
@@ -93,7 +92,7 @@ extension Gate {
         }
         guard let (current, round) = begun else { return }
         let plan = plan.with(current.configuration)
-        let result = await openBeside(plan, as: .standby, in: current.berth.other, by: .max)
+        let result = await openBeside(plan, as: .standby, by: .max)
         let isWanted = storage.withLock { storage in
             guard storage.standby.round == round, storage.current === current, !storage.isOutdated else { return false }
             guard case .success(let standby) = result else { return true }

@@ -51,7 +51,7 @@ extension Gate {
 
     /// The purpose of a generation opened beside the current one.
     enum Role {
-        /// To replace the current one, under another plan.
+        /// To receive calls: under another plan, with other secrets, or as the first.
         case prepared
         /// To take over when the current one's runner ends.
         case standby
@@ -64,11 +64,10 @@ extension Gate {
     func openBeside(
         _ plan: GatePlan,
         as role: Role,
-        in berth: RunnerPool.Berth = .first,
         by deadline: UInt64
     ) async -> Result<Seated, ConnectorError> {
         environment.redactor.add(plan.configuration.secrets.values)
-        let successor = generation(of: plan, in: berth)
+        let successor = generation(of: plan, as: role)
         let isWanted = storage.withLock { storage in
             guard storage.machine.target == .open, storage[role] == nil else { return false }
             storage[role] = successor
@@ -117,6 +116,12 @@ extension Gate {
                 connector: path
             )
         )
+    }
+
+    /// Lets the first instance of a moved gate open in another runner than that of the gate that it moves from.
+    func opens(beside other: Gate) {
+        let berth = other.storage.withLock { $0.berthBeside }
+        storage.withLock { $0.firstBerth = berth }
     }
 
     /// Directs calls to a generation that has a seat.
@@ -250,6 +255,8 @@ extension Gate {
         if !earlier.opensLike(plan) {
             storage.planNumber += 1
             if needsInstance { storage.isOutdated = true }
+            // The image that was loaded last may be another one than the plan's.
+            if needsInstance, storage.current == nil { storage.content = nil }
             // An attempt under the earlier plan would only be discarded.
             storage.successor?.giveUp(superseded)
         }
@@ -334,6 +341,9 @@ extension Gate.Storage {
             }
         }
     }
+
+    /// Where an instance opens that must not share the current one's runner.
+    var berthBeside: RunnerPool.Berth { current?.berth.other ?? firstBerth }
 
     /// The generation that is to be replaced because it is of an earlier plan, and the number of the plan; nil if there
     /// is none, or while another one opens in its place.

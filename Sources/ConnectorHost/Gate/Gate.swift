@@ -42,6 +42,8 @@ final class Gate: CalledGate {
         var machine: GateStateMachine
         /// The generation that receives calls.
         var current: Generation?
+        /// Which of its plugin's two runners an instance opens in if there is no current one.
+        var firstBerth = RunnerPool.Berth.first
         /// The generation being opened, which will replace the current one.
         var successor: Generation?
         /// The generation that a reload has opened beside the current one, or is opening.
@@ -93,6 +95,8 @@ final class Gate: CalledGate {
         var failureCounts: [ConnectorError.Code: UInt64] = [:]
         /// How many times the plugin has broken a rule of the ABI.
         var misbehaviourCount = 0
+        /// Which of them the log tells of.
+        var misbehaviourLines = MisbehaviourLines()
         /// The simulated events that wait for the gate to open for the first time.
         var early: [ConnectorEvent] = []
         /// The timer of the next proof or healing attempt.
@@ -190,8 +194,8 @@ final class Gate: CalledGate {
         return ConnectorError(
             .notOpen,
             "the gate \(state == .failed ? "has failed" : "is \(state.rawValue)")",
-            fix: state == .closed && error == nil ? Report.openFirst : nil,
-            cause: error?.message,
+            fix: state == .closed && error == nil ? Report.openFirst : error?.fix,
+            cause: error?.asCause,
             isRetryable: true
         )
     }
@@ -213,8 +217,16 @@ final class Gate: CalledGate {
 
     /// Counts and logs a violation of the ABI, or of the rules of a capability. Call it from any thread.
     func misbehaved(_ what: String) {
-        storage.withLock { $0.misbehaviourCount += 1 }
-        logger.warning("plugin misbehaved", metadata: ["what": "\(environment.redactor.redact(what))"])
+        let now = environment.clock.now()
+        let leftOut = storage.withLock { storage in
+            storage.misbehaviourCount += 1
+            return storage.misbehaviourLines.admit(at: now)
+        }
+        if let leftOut {
+            var metadata: Logger.Metadata = ["what": "\(environment.redactor.redact(what))"]
+            if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+            logger.warning("plugin misbehaved", metadata: metadata)
+        }
         environment.onChange()
     }
 
@@ -225,11 +237,13 @@ final class Gate: CalledGate {
 
     /// Creates a generation of a plan without running plugin code.
     ///
-    /// - Parameter berth: Which of two runners an isolated plugin's instance is in.
-    func generation(of plan: GatePlan, in berth: RunnerPool.Berth = .first) -> Generation {
+    /// If there is a current generation, an isolated plugin's instance opens in the other one of its two runners, so that
+    /// what it does there costs neither the instance that receives calls nor the calls in flight.
+    func generation(of plan: GatePlan, as role: Role = .prepared) -> Generation {
         Generation(
             plan.withoutRenewal,
-            in: berth,
+            in: storage.withLock { $0.berthBeside },
+            isStandby: role == .standby,
             rundown: rundown,
             environment: environment,
             logger: logger
@@ -288,7 +302,7 @@ extension Gate {
                     evidence: storage.evidence
                 ),
                 isSimulated: plan.isSimulated,
-                isolation: plan.runsRemotely(storage.current?.isolation ?? storage.isolation) ? .process : nil,
+                isolation: storage.current?.isolation.isRemote ?? plan.runsRemotely(storage.isolation) ? .process : nil,
                 promotion: (storage.current?.isolation ?? storage.isolation).promotion,
                 sandbox: storage.current.map(\.sandbox) ?? storage.sandbox,
                 crashCount: storage.crashCount,

@@ -35,6 +35,8 @@ struct GatePlan: Sendable {
         var isLinked = false
         /// The leaf that the plan was made from; nil if no configuration describes it.
         var leaf: Result<LeafPlan, ConnectorError>?
+        /// The connector that the plan was made from; nil if no configuration describes it.
+        var connector: Connector?
         /// The plugin's configuration and secrets.
         var configuration: InstanceConfiguration
         /// Whether a secret has several sources; if the vendor refuses one, the next is tried.

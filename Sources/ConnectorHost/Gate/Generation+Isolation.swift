@@ -39,7 +39,7 @@ extension Generation {
             environment.runners.move(begun, to: key)
         }
         state.withLock { $0.libraries = libraries }
-        let runner = try environment.runners.hold(key)
+        let runner = try hold(key)
         defer { runner.release() }
         state.withLock { $0.runner = runner }
         guard key.sandbox.level != .required || runner.isSandboxWhole else {
@@ -64,6 +64,18 @@ extension Generation {
             throw described(error, candidate)
         }
         return channel
+    }
+
+    /// Holds the runner of a key, or the plugin's other one if the host may have no more runners: an instance that shares
+    /// the current one's is better than none, unless it is a standby.
+    private func hold(_ key: RunnerPool.Key) throws(ConnectorError) -> Runner {
+        guard !isStandby else { return try environment.runners.hold(key) }
+        if let runner = try environment.runners.holdIfRoom(key) { return runner }
+        var key = key
+        key.berth = key.berth.other
+        let runner = try environment.runners.hold(key)
+        state.withLock { $0.berth = key.berth }
+        return runner
     }
 
     /// The error of a runner, with what helps against a library that only the runner does not find.

@@ -72,6 +72,8 @@ extension Generation {
         case nil:
             let isWaiting = channel?.isWaiting(for: operation) ?? services.isWaiting(for: operation)
             return .completion(of: "open", isWaiting: isWaiting)
+        case .create where owner == .runner:
+            overdue = .making("\(candidate.manifest.id) \(candidate.manifest.version)")
         case .create: overdue = .returning(from: "create of \(candidate.path)", on: owner)
         case .open: overdue = .returning(from: "open of \(candidate.path)", on: owner)
         case .load:

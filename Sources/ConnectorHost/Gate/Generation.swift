@@ -34,8 +34,8 @@ final class Generation: Sendable {
     let returned = OneShot<Void>()
     /// Called if the instance is lost with its runner; must not retain the gate.
     let onLoss: @Sendable (Generation, ConnectorError) -> Void
-    /// Which of the plugin's two possible runners the instance is in; an instance and its standby never share one.
-    let berth: RunnerPool.Berth
+    /// Whether the instance is to be a standby, which never shares the runner of the current one.
+    let isStandby: Bool
     let ended = OneShot<Void>()
 
     struct State {
@@ -67,6 +67,8 @@ final class Generation: Sendable {
         var mark: OpeningMark?
         /// Whether the mark stays until the thread that creates and opens the instance is free.
         var keepsMark = false
+        /// Which of the plugin's two possible runners the instance is in, or is to be.
+        var berth = RunnerPool.Berth.first
         /// Why the instance is lost with its runner.
         var loss: ConnectorError?
         /// Whether the gate is ending the instance.
@@ -91,13 +93,15 @@ final class Generation: Sendable {
     ///
     /// - Parameters:
     ///   - plan: The leaf to open, with current secrets.
-    ///   - berth: Which of two runners a remote instance is in.
+    ///   - berth: Which of two runners a remote instance opens in, if there is room for it.
+    ///   - isStandby: Whether it opens there or nowhere.
     ///   - rundown: Admits and counts calls.
     ///   - onMisbehaviour: Called for each violation of the ABI; must not retain the gate.
     ///   - onLoss: Called if the instance is lost with its runner; must not retain the gate.
     init(
         _ plan: GatePlan,
         in berth: RunnerPool.Berth,
+        isStandby: Bool,
         rundown: RundownGuard,
         environment: GateEnvironment,
         logger: Logger,
@@ -105,7 +109,7 @@ final class Generation: Sendable {
         onLoss: @escaping @Sendable (Generation, ConnectorError) -> Void
     ) {
         self.onLoss = onLoss
-        self.berth = berth
+        self.isStandby = isStandby
         self.plan = plan
         self.rundown = rundown
         self.environment = environment
@@ -128,6 +132,7 @@ final class Generation: Sendable {
             )
         )
         context = HostContext.lend(to: services, onMisbehaviour: onMisbehaviour)
+        state.withLock { $0.berth = berth }
         environment.generations.add(self)
     }
 
@@ -175,6 +180,9 @@ final class Generation: Sendable {
 
     /// The number of the runner's process; nil for an instance in this process, and before there is a runner.
     var runner: Int32? { state.withLock(\.runner)?.processNumber }
+
+    /// Which of the plugin's two possible runners the instance is in, or is to be.
+    var berth: RunnerPool.Berth { state.withLock(\.berth) }
 
     /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.content }

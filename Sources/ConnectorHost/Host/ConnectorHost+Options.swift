@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorIsolation
 public import ConnectorPlatform
@@ -95,14 +96,22 @@ extension ConnectorHost {
 
 extension ConnectorHost.Options {
     /// The program that isolated plugins run in.
-    var runnerProgram: RunnerProgram {
-        get throws(ConnectorError) {
-            try RunnerProgram.find(
-                path: runner,
-                environment: { environment[$0] },
-                directory: Self.executableDirectory
-            )
-        }
+    ///
+    /// - Parameter requiresTrust: Whether one that other users could change is refused: it runs with the host's rights until
+    ///   it has confined itself.
+    func runnerProgram(requiresTrust: Bool) throws(ConnectorError) -> RunnerProgram {
+        let program = try RunnerProgram.find(
+            path: runner,
+            environment: { environment[$0] },
+            directory: Self.executableDirectory
+        )
+        guard requiresTrust, let concern = FileTrust().concern(program.path) else { return program }
+        throw ConnectorError(
+            .denied,
+            "the program \(program.path), which plugins run in, is not trusted: \(concern)",
+            fix: "make this user or root own it and the directories that lead to it, and let no other user write them: "
+                + "chmod go-w"
+        )
     }
 
     /// The directory of the running executable, where bundled plugins are installed; nil if the system does not report

@@ -129,11 +129,15 @@ public final class ConnectorHost: Sendable {
         let changes = ReportChanges()
         let ticks = options.clock as? SystemHostClock ?? SystemHostClock()
         let workers = WorkerThreads(clock: ticks)
+        let requiresTrust = resolved.configuration.requiresTrust
         let services = HostServices.Options(
             clock: options.clock,
             http: options.http.identifyingHost(),
-            stateDirectory: options.stateDirectory,
-            application: StateDirectory.folder(name: resolved.configuration.name, file: resolved.configuration.file)
+            state: StateDirectory(
+                options.stateDirectory,
+                name: resolved.configuration.name,
+                file: resolved.configuration.file
+            )
         )
         let environment = GateEnvironment(
             calls: CallEnvironment(
@@ -146,7 +150,7 @@ public final class ConnectorHost: Sendable {
             loader: PluginLoader(),
             runners: RunnerPool(
                 groups: ControlGroupSource(options.controlGroup ?? options.environment[ControlGroups.variable]),
-                find: { () throws(ConnectorError) in try options.runnerProgram },
+                find: { () throws(ConnectorError) in try options.runnerProgram(requiresTrust: requiresTrust) },
                 onLine: RunnerLines(logger, resolved.redactor, onLesson: options.onSandboxLesson).take
             ),
             promotions: Promotions(
@@ -274,6 +278,7 @@ public final class ConnectorHost: Sendable {
         reloader.environment.trials.follow(current.tree)
         publisher?.start(metricsReader)
         await delivers ? outbox.start() : outbox.inspect()
+        outbox.note(formerPathsIn: running.resolved.configuration)
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
         // Detached from the caller's task: a caller that stops waiting does not stop the gates. Without timers the
@@ -317,8 +322,9 @@ public final class ConnectorHost: Sendable {
     /// Retries one connector and everything below it immediately: opens each failed gate, and proves each open one. A
     /// closed one stays closed.
     ///
-    /// A pending wait for the next attempt ends. Before the host opens, and after it closes, this does nothing. Cancelling the
-    /// caller's task returns the current report; the attempts continue.
+    /// A pending wait for the next attempt ends, even if the vendor asked for it: that of a gate, of its circuit breaker, and of its events
+    /// in the outbox. Before the host opens, and after it closes, this does nothing. Cancelling the caller's task returns the current
+    /// report; the attempts continue.
     ///
     /// - Returns: The report afterwards.
     /// - Throws: `unknown-connector` if no connector has the path.
@@ -330,6 +336,11 @@ public final class ConnectorHost: Sendable {
         // Detached from the caller's task, as in `open`.
         Task { [self] in
             await forEachGate(of: node) { await $0.retry() }
+            let paths = node.leaves.compactMap { $0.gate?.path }
+            // The queue of a gate may be that of a composite above it.
+            for queue in outbox.outbox.targetPaths where paths.contains(where: { "\($0)/".hasPrefix("\(queue)/") }) {
+                await outbox.outbox.wake(queue)
+            }
             retried.send()
         }
         _ = await retried.waitUnlessCancelled()

@@ -45,6 +45,7 @@ extension GatePlan {
                 admission: plugins.admission,
                 isLinked: connector.specification?.linked != nil,
                 leaf: leaf,
+                connector: connector,
                 configuration: InstanceConfiguration(plan),
                 hasAlternatives: plan?.hasAlternatives ?? false,
                 readsFiles: plan?.readsFiles ?? false,

@@ -36,11 +36,18 @@ struct HostOutbox: Sendable {
         private struct State {
             var damages: [String] = []
             var stranded: [String] = []
+            /// The paths that connectors had before, as the file said at the start, by their present ones.
+            var former: [String: String] = [:]
         }
 
         private let state = Mutex(State())
 
         var texts: [String] { state.withLock { $0.damages + $0.stranded } }
+
+        /// The path that a connector had before; nil if the file named none at the start.
+        func formerPath(of path: String) -> String? { state.withLock { $0.former[path] } }
+
+        func set(former: [String: String]) { state.withLock { $0.former = former } }
 
         func add(_ damage: String) {
             state.withLock { $0.damages.append(damage) }
@@ -88,7 +95,7 @@ struct HostOutbox: Sendable {
                 warnings.add("\(damage)")
                 logger.error(
                     "the outbox file was damaged or replaced",
-                    metadata: ["old file": "\(damage.fate)", "reason": "\(damage.reason)"]
+                    metadata: ["old file": "\(damage.outcome)", "reason": "\(damage.reason)"]
                 )
                 onChange()
             }
@@ -125,7 +132,7 @@ struct HostOutbox: Sendable {
     }
 
     /// The connectors of a tree that receive events from the outbox.
-    private static func targets(of tree: Tree, in current: CurrentTree) -> [Outbox.Target] {
+    private static func targets(of tree: Tree, in current: CurrentTree) -> [DeliveryTarget] {
         tree.queues.compactMap { node in
             guard let policy = node.delivery, let reference = try? NodeReference(node.path, in: current) else {
                 return nil
@@ -135,8 +142,8 @@ struct HostOutbox: Sendable {
     }
 
     /// A connector that the outbox sends events to.
-    private static func target(_ node: Node, _ policy: DeliveryPolicy, _ reference: NodeReference) -> Outbox.Target {
-        Outbox.Target(
+    private static func target(_ node: Node, _ policy: DeliveryPolicy, _ reference: NodeReference) -> DeliveryTarget {
+        DeliveryTarget(
             path: node.path,
             policy: policy,
             limits: node.batchLimits,
@@ -146,9 +153,16 @@ struct HostOutbox: Sendable {
     }
 
     /// Prepares servers, before a tree is published, for those of its connectors that did not receive events until now.
-    func prepare(_ tree: Tree) async throws(ConnectorError) {
-        let new = Set(tree.queues.map(\.path)).subtracting(outbox.targetPaths)
-        if !new.isEmpty { _ = try await location.migrate(targets: new.sorted(), redactor: redactor) }
+    ///
+    /// - Parameter origins: The earlier paths of the connectors that move, by their new ones.
+    func prepare(_ tree: Tree, moving origins: [String: String]) async throws(ConnectorError) {
+        let known = outbox.targetPaths
+        let moved = origins.filter { known.contains($0.value) }.map(\.key)
+        let new = Set(tree.queues.map(\.path)).union(moved).subtracting(known)
+        guard !new.isEmpty else { return }
+        // The streams are those of all hosts, and of other files.
+        let done = try await location.migrate(targets: new.sorted(), changesStreams: false, redactor: redactor)
+        for change in done { logger.info("the outbox is prepared", metadata: ["change": "\(change)"]) }
     }
 
     /// Moves the events of connectors to their new paths, before a tree with those paths is published.
@@ -159,18 +173,20 @@ struct HostOutbox: Sendable {
     }
 
     /// Delivers to the connectors of the published tree, and turns the events of removed connectors into dead letters.
+    func follow(by deadline: UInt64) async { await outbox.retarget(targets, by: deadline) }
+
+    /// The connectors of the current tree that receive events from the outbox.
     ///
     /// A connector whose calls now reach the vendor directly keeps its queue until that is empty.
-    func follow(by deadline: UInt64) async {
+    private var targets: [DeliveryTarget] {
         let tree = current.tree
-        var targets = Self.targets(of: tree, in: current)
+        let targets = Self.targets(of: tree, in: current)
         let known = Set(targets.map(\.path))
-        for path in outbox.targetPaths.subtracting(known) where outbox.hasEvents(at: path) {
-            guard let node = tree[path], node.path == path, let reference = try? NodeReference(path, in: current)
-            else { continue }
-            targets.append(Self.target(node, DeliveryPolicy(), reference))
-        }
-        await outbox.retarget(targets, by: deadline)
+        let rest = tree.nodes.filter { !known.contains($0.path) && outbox.hasEvents(at: $0.path) }
+        return targets
+            + rest.compactMap { node in
+                (try? NodeReference(node.path, in: current)).map { Self.target(node, DeliveryPolicy(), $0) }
+            }
     }
 
     /// Delivers events to a connector, in a span of its own.
@@ -194,8 +210,8 @@ struct HostOutbox: Sendable {
 
     /// Checks that events can be stored, and records the fault if not. Also searches for stranded events, to warn of them.
     ///
-    /// The warning is only advice, and the other directories may be damaged or on a disk that hangs. A search that takes too long goes
-    /// on by itself, and its warning is in a later report.
+    /// The warning is only advice, and the other directories may be damaged or on a disk that hangs. A search that takes too long
+    /// continues in the background, and its warning is in a later report.
     ///
     /// - Parameters:
     ///   - threads: Where to search; nil for any thread.
@@ -259,10 +275,35 @@ struct HostOutbox: Sendable {
         return outbox.isOpen
     }
 
+    /// Notes the former paths of connectors, and warns of events that wait there: a move that was interrupted leaves some, and only a
+    /// host that knows the earlier connector moves them.
+    func note(formerPathsIn configuration: Configuration) {
+        let former = configuration.enabledConnectors.compactMap { connector in
+            connector.was.map { (connector.path, $0) }
+        }
+        warnings.set(former: Dictionary(former) { first, _ in first })
+        for (path, was) in former {
+            guard let count = countLeft(at: was) else { continue }
+            logger.warning(
+                "events wait at the former path of a connector",
+                metadata: ["connector": "\(path)", "was": "\(was)", "events": "\(count)"]
+            )
+        }
+    }
+
+    /// How many events wait at a former path that no connector has now; nil if none do.
+    private func countLeft(at was: String) -> Int? {
+        guard current.tree[was] == nil, let count = outbox.statistics(of: was)?.queued, count > 0 else { return nil }
+        return count
+    }
+
     /// Starts delivery: immediately if an earlier process left events, otherwise with the first event.
     func start() async {
         // The fault of an outbox that cannot be opened is in the log and in the report.
         try? await outbox.start(isStored: location.isStored)
+        // Only now is it known which connectors without a queue have events.
+        let targets = targets
+        if Set(targets.map(\.path)) != outbox.targetPaths { await outbox.retarget(targets, by: .max) }
     }
 }
 
@@ -281,10 +322,11 @@ extension HostOutbox {
             perSecond: outbox.rate(of: path),
             stability: outbox.stability
         )
-        if case .paused(let failure, let next) = outbox.condition(of: path) {
-            report.failure = failure.reason
-            report.code = failure.code
-            report.nextAttemptAt = next
+        switch outbox.condition(of: path) {
+        case .paused(let failure, let next):
+            (report.failure, report.code, report.nextAttemptAt) = (failure.reason, failure.code, next)
+        case .delivering(let failure?): (report.failure, report.code) = (failure.reason, failure.code)
+        case .idle, .delivering, .waitingForGate, nil: break
         }
         return report
     }
@@ -302,6 +344,12 @@ extension HostOutbox {
     func add(to report: inout GateReport) {
         let warnings = warnings.texts
         if !warnings.isEmpty, outbox.isTarget(report.path) { report.warnings += warnings }
+        if let was = self.warnings.formerPath(of: report.path), let count = countLeft(at: was) {
+            report.warnings.append(
+                "\(count) \(count == 1 ? "event waits" : "events wait") at \(was), which \"was\" names; run the earlier file, and "
+                    + "reload with this one, or drop what waits there"
+            )
+        }
         guard let outbox = self.report(of: report.path) else { return }
         report.outbox = outbox
         if let last = outbox.lastDelivered {

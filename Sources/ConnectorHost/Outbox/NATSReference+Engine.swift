@@ -29,11 +29,16 @@ internal import ConnectorServices
             )
         }
 
-        /// Creates missing streams and consumers.
-        func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
+        /// Creates missing streams and consumers, or only consumers.
+        func migrate(
+            targets: [String],
+            changesStreams: Bool,
+            redactor: Redactor
+        ) async throws(ConnectorError) -> [String] {
             try await NATSEngine.migrate(
                 NATSSettings(resolved(hidingIn: redactor)),
                 targets: targets,
+                changesStreams: changesStreams,
                 redact: redactor.redact
             )
         }
@@ -73,8 +78,10 @@ internal import ConnectorServices
         ) async throws(ConnectorError) -> any OutboxEngine { throw Self.withoutTrait }
 
         /// Throws, since this build has no client for NATS.
-        func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
-            throw Self.withoutTrait
-        }
+        func migrate(
+            targets: [String],
+            changesStreams: Bool,
+            redactor: Redactor
+        ) async throws(ConnectorError) -> [String] { throw Self.withoutTrait }
     }
 #endif

@@ -34,7 +34,7 @@ enum OutboxLocation: Sendable {
             self = .none(
                 ConnectorError(
                     .storage,
-                    "the outbox has no directory: neither XDG_STATE_HOME nor HOME is set to an absolute path",
+                    "the outbox has no directory: \(StateDirectory.absence)",
                     fix: "name one as \"state\" in connectors.json"
                 )
             )
@@ -48,11 +48,11 @@ enum OutboxLocation: Sendable {
         /// What was wrong with it, and what could be read.
         var reason: String
 
-        /// What became of it.
-        var fate: String { aside.map { "the old file is kept as \($0)" } ?? "the old file is lost" }
+        /// What became of it, for people.
+        var outcome: String { aside.map { "the old file is kept as \($0)" } ?? "the old file is lost" }
 
         /// A sentence for people.
-        var description: String { "the outbox file was damaged or replaced (\(reason)); \(fate)" }
+        var description: String { "the outbox file was damaged or replaced (\(reason)); \(outcome)" }
     }
 
     /// Whether an earlier process may have left events.
@@ -92,9 +92,15 @@ enum OutboxLocation: Sendable {
 
     /// Creates missing streams and consumers on servers; does nothing for other locations.
     ///
+    /// - Parameter changesStreams: Whether to create missing streams and to change the number of replicas, and not only to add
+    ///   consumers.
     /// - Returns: One sentence per change made.
-    func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
+    func migrate(
+        targets: [String],
+        changesStreams: Bool = true,
+        redactor: Redactor
+    ) async throws(ConnectorError) -> [String] {
         guard case .servers(let servers) = self else { return [] }
-        return try await servers.migrate(targets: targets, redactor: redactor)
+        return try await servers.migrate(targets: targets, changesStreams: changesStreams, redactor: redactor)
     }
 }

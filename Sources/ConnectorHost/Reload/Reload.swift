@@ -16,7 +16,8 @@ public struct Reload: Sendable {
 
     /// The SHA-256 of the configuration that is active now, in hexadecimal.
     public var digest: String
-    /// The phase in which the reload ended without a change; nil if the requested configuration is active.
+    /// The phase in which the reload ended without a change; nil if the requested configuration is active. It is `open`
+    /// for a swap whose image no connector uses in the end, even if other connectors took up changes of the file.
     public var phase: Phase?
     /// Why the reload ended without a change or, if it did not, why some connectors stayed as they were.
     public var errors: [ConnectorError] = []

@@ -23,7 +23,10 @@ extension ReloadRun {
         let steps = Dictionary(work.opening.map { ($0.plan.path, $0) }) { first, _ in first }
         guard !steps.isEmpty else { return Opened() }
         let services = environment.gates.services
-        for (path, was) in work.moves { services.shareStorage(of: was, with: path, logger: environment.gates.logger) }
+        for (path, was) in work.moves {
+            services.shareStorage(of: was, with: path, logger: environment.gates.logger)
+            if let earlier = work.before[was]?.gate { steps[path]?.gate.opens(beside: earlier) }
+        }
         let result = Mutex(Opened())
         let deadline = environment.gates.deadline(after: environment.limits(.open))
         environment.current.pending = work.tree
@@ -36,7 +39,7 @@ extension ReloadRun {
         await work.tree.forEachGate(.opening, where: { steps[$0.path]?.gate === $0 }) { gate in
             guard let leaf = steps[gate.path] else { return }
             switch leaf.step {
-            case .add where opensGates && work.opens(leaf):
+            case .add where opensGates && !leaf.stopsOrigin && work.opens(leaf):
                 await gate.open(by: deadline)
                 guard !gate.state.isUsable else { return }
                 let error = gate.report.error ?? ConnectorError(.timedOut, "the gate did not open in time")
@@ -61,7 +64,8 @@ extension ReloadRun {
         }
         guard decisive.isEmpty, !reloader.isClosed else {
             await giveUp(work, opened)
-            let errors = decisive.isEmpty ? [Reloader.closed] : decisive
+            // The gates of a host that closes do not open, whatever they were about to do.
+            let errors = reloader.isClosed ? [Reloader.closed] : decisive
             throw Stop(phase: .open, errors: errors, plan: work.plan)
         }
         return opened
@@ -102,7 +106,7 @@ extension ReloadRun {
     /// - Throws: If its servers refuse. Everything that has opened is then ended.
     func prepareOutbox(_ work: ReloadWork, _ opened: Opened) async throws(Stop) {
         do throws(ConnectorError) {
-            try await environment.outbox.prepare(work.tree)
+            try await environment.outbox.prepare(work.tree, moving: work.moves)
         } catch {
             await giveUp(work, opened)
             throw Stop(phase: .open, errors: [error], plan: work.plan)
@@ -111,38 +115,66 @@ extension ReloadRun {
 
     // MARK: Gates that stop first
 
-    /// Closes each gate whose instances exclude each other, and opens it with its new plan, or with the earlier one if
-    /// that fails.
+    /// What has stopped so that something else could open.
+    private enum Stopped {
+        /// A gate, for a successor under another plan.
+        case replaced(Gate, earlier: GatePlan)
+        /// The gate of a connector that moves, for the one at its new path.
+        case moved(Gate, to: Gate)
+    }
+
+    /// Closes each gate whose instances exclude each other, and opens it with its new plan or, if the connector moves,
+    /// the gate at its new path. If that fails, what ran before opens again.
     ///
     /// This comes last, when everything else has opened.
     ///
     /// - Throws: If a gate whose failure is decisive did not open.
     func stopFirst(_ work: ReloadWork, _ opened: inout Opened) async throws(Stop) {
-        var replaced: [(gate: Gate, plan: GatePlan)] = []
-        for leaf in work.leaves where leaf.step == .stopFirst && leaf.gate.target == .open {
-            let earlier = leaf.gate.plan
+        var stopped: [Stopped] = []
+        for leaf in work.leaves {
             let deadline = environment.gates.deadline(after: environment.limits(.open))
-            await leaf.gate.restart(leaf.plan, by: deadline)
+            let last: Stopped
+            if let origin = leaf.origin, leaf.stopsOrigin {
+                guard reloader.opensGates, work.opens(leaf) else { continue }
+                last = .moved(origin, to: leaf.gate)
+                await origin.close(isRestart: true)
+                // Not if it was closed by hand meanwhile.
+                if work.opens(leaf) { await leaf.gate.open(by: deadline) }
+            } else if leaf.step == .stopFirst, leaf.gate.target == .open {
+                last = .replaced(leaf.gate, earlier: leaf.gate.plan)
+                await leaf.gate.restart(leaf.plan, by: deadline)
+            } else {
+                continue
+            }
             // A gate that an operator closed meanwhile stays closed, and does not end the reload.
             let isClosedByHand = leaf.gate.target == .closed && !reloader.isClosed
             guard !leaf.gate.state.isUsable, !isClosedByHand else {
-                replaced.append((leaf.gate, earlier))
+                stopped.append(last)
                 continue
             }
             let error =
                 reloader.isClosed
                 ? Reloader.closed
                 : leaf.gate.report.error ?? ConnectorError(.timedOut, "the gate did not open in time")
-            await leaf.gate.restart(earlier, by: environment.gates.deadline(after: environment.limits(.open)))
+            await undo(last)
             guard work.isDecisive(leaf) else {
                 opened.failures[leaf.plan.path] = named(error, leaf)
                 continue
             }
-            for (gate, plan) in replaced {
-                await gate.restart(plan, by: environment.gates.deadline(after: environment.limits(.open)))
-            }
+            for earlier in stopped { await undo(earlier) }
             await giveUp(work, opened)
             throw Stop(phase: .open, errors: [named(error, leaf)], plan: work.plan)
+        }
+    }
+
+    /// Opens again what ran before.
+    private func undo(_ stopped: Stopped) async {
+        let deadline = environment.gates.deadline(after: environment.limits(.open))
+        switch stopped {
+        case .replaced(let gate, earlier: let earlier): await gate.restart(earlier, by: deadline)
+        case .moved(let origin, to: let gate):
+            await gate.remove()
+            await origin.open(by: deadline, isAgain: true)
         }
     }
 }
@@ -152,8 +184,11 @@ extension ReloadWork {
     /// none of them is decisive by itself.
     fileprivate func outages(_ failures: [String: ConnectorError]) -> Set<String> {
         guard next.resolved.configuration.reloadMode == .atomic, !failures.isEmpty else { return [] }
+        // These open later, and end the reload if they do not.
+        let waiting = Set(leaves.filter(\.stopsOrigin).map { ObjectIdentifier($0.gate) })
         let composites = tree.nodes.filter { node in
-            node.policy != nil && node.isRequired && !node.isWorking && before[node.path]?.isWorking ?? true
+            node.policy != nil && node.isRequired && !node.isWorking(with: waiting)
+                && before[node.path]?.isWorking() ?? true
         }
         return Set(composites.flatMap(\.leaves).map(\.path)).intersection(failures.keys)
     }
@@ -161,8 +196,12 @@ extension ReloadWork {
 
 extension Node {
     /// Whether the gate is open or, for a composite, enough of its children are.
-    fileprivate var isWorking: Bool {
-        guard let policy else { return gate?.state.isUsable ?? false }
-        return policy.isSatisfied(by: children.map { ($0.isWorking, requires($0)) })
+    ///
+    /// - Parameter others: The gates that count as open, too.
+    fileprivate func isWorking(with others: Set<ObjectIdentifier> = []) -> Bool {
+        guard let policy else {
+            return gate.map { $0.state.isUsable || others.contains(ObjectIdentifier($0)) } ?? false
+        }
+        return policy.isSatisfied(by: children.map { ($0.isWorking(with: others), requires($0)) })
     }
 }

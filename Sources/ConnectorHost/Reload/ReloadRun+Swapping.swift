@@ -60,7 +60,10 @@ extension ReloadRun {
             let others = reload.errors.filter { !users.contains($0.connector ?? "") }
             environment.running.note(reload.isActive ? others : errors)
             environment.onChange()
-            return reload
+            // Whatever else the reload took up, the image is not in use.
+            var refused = reload
+            refused.phase = reload.phase ?? .open
+            return refused
         }
         replacement.finish()
         return reload

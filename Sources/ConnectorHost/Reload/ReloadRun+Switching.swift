@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorInvocation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
@@ -44,8 +45,10 @@ extension ReloadRun {
         let tree = work.tree(keeping: kept, environment)
         environment.current.publish { _ in tree }
         var resolved = work.next.resolved
-        let earlier = environment.running.resolved
-        for path in kept { resolved.leaves[path] = earlier.leaves[path] }
+        for leaf in work.leaves where kept.contains(leaf.plan.path) {
+            let plan = leaf.gate.plan
+            resolved.keep(leaf.plan.path, as: plan.connector, plan.leaf)
+        }
         let errors = kept.sorted().compactMap { path in opened.failures[path].map { named($0, path) } }
         environment.running.replace(by: resolved, work.next.digest, at: environment.clock.wallTime(), errors: errors)
         environment.trials.follow(tree)
@@ -125,7 +128,7 @@ extension ReloadRun {
         begin("the outbox") {
             await outbox.follow(by: limit)
             // Events that waited because the earlier vendor accepted none are now tried at the new one.
-            for path in changed { outbox.outbox.wake(path) }
+            for path in changed { await outbox.outbox.wake(path) }
             outbox.outbox.gatesChanged()
         }
         return ends

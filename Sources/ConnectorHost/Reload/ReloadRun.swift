@@ -63,12 +63,25 @@ struct ReloadRun {
             } else {
                 next = try await read(request)
             }
-            var plan = try await plan(next, basis: nil)
+            await rereadOutbox()
+            var plan = try await timed(.plan) { [environment] in environment.plan(to: next) }
+            try checkMoves(plan, next)
             plan.basis = try await timed(.plan) { [environment] in environment.basis(of: next) }
             return plan
         } catch {
             throw ConfigurationErrors(error.errors)
         }
+    }
+
+    /// Counts the events that wait again, so that a plan has those that other processes have stored.
+    private func rereadOutbox() async {
+        let reread = OneShot<Void>()
+        Task(executorPreference: environment.gates.calls.gateThreads) { [outbox = environment.outbox.outbox] in
+            await outbox.reread()
+            reread.send()
+        }
+        // A plan with the last known numbers is better than none.
+        _ = await reread.wait(by: environment.gates.deadline(after: .seconds(1)), on: environment.clock)
     }
 
     // MARK: Steps
@@ -113,10 +126,15 @@ struct ReloadRun {
             )
             throw Stop(phase: .plan, errors: [error], plan: plan)
         }
+        try checkMoves(plan, next)
+        return plan
+    }
+
+    /// Refuses a plan with a move that no reload can make.
+    private func checkMoves(_ plan: Plan, _ next: NextConfiguration) throws(Stop) {
         if let conflict = next.resolved.configuration.moveConflict(with: environment.running.resolved.configuration) {
             throw Stop(phase: .plan, errors: [conflict], plan: plan)
         }
-        return plan
     }
 
     private static func hasMoved(_ names: [String]) -> ConnectorError {
@@ -213,7 +231,7 @@ struct ReloadRun {
         guard let node = environment.current.tree[path], node.gate === rollback.gate,
             rollback.gate.replacementCount == rollback.replacementCount
         else {
-            environment.running.goBack(path, to: nil, because: nil)
+            environment.running.goBack(path, to: nil, because: rollback.error)
             return reload
         }
         var error = environment.gates.redactor.redact(rollback.error)
@@ -221,7 +239,7 @@ struct ReloadRun {
         (reload.rolledBack, reload.errors) = ([path], [error])
         // That reload may have given it the plan that failed, with other settings of the gate.
         rollback.gate.adopt(rollback.plan, needsInstance: false)
-        environment.running.goBack(path, to: rollback.plan.leaf, because: error)
+        environment.running.goBack(path, to: rollback.plan, because: error)
         let configuration = environment.running.resolved.configuration
         environment.current.publish { before in
             Tree(
@@ -245,6 +263,7 @@ struct ReloadRun {
     func keep(_ next: NextConfiguration, _ plan: Plan) -> Reload {
         ReloadWork(plan, next, environment).refreshKept()
         environment.gates.redactor.add(from: next.resolved.redactor)
+        if environment.running.report.differs { environment.gates.logger.info("the file says what runs again") }
         environment.running.replace(by: next.resolved, next.digest, at: environment.clock.wallTime(), errors: [])
         environment.onChange()
         var reload = Reload(digest: environment.running.digest)

@@ -24,6 +24,10 @@ struct ReloadWork: Sendable {
         let gate: Gate
         let plan: GatePlan
         let step: Step
+        /// The gate that the connector moves from, if that was usable: it stays as it is unless this one opens.
+        var origin: Gate?
+        /// Whether that gate closes before this one opens, because the plugin is exclusive.
+        var stopsOrigin = false
     }
 
     /// What happens to the gate of a leaf.
@@ -57,7 +61,10 @@ struct ReloadWork: Sendable {
             let isNew = known == nil || change?.kind == .added || change?.kind == .moved
             let gate = isNew ? Gate(gatePlan, environment: environment.gates) : known
             guard let gate else { continue }
-            let leaf = Leaf(gate: gate, plan: gatePlan, step: isNew ? .add : Self.step(change, gate))
+            var leaf = Leaf(gate: gate, plan: gatePlan, step: isNew ? .add : Self.step(change, gate))
+            if let was = change?.was, let origin = before[was]?.gate, origin.target == .open, origin.state.isUsable {
+                (leaf.origin, leaf.stopsOrigin) = (origin, change?.cost == .stopsFirst)
+            }
             leaves.append(leaf)
         }
         let staying = Set(leaves.map { ObjectIdentifier($0.gate) })
@@ -122,9 +129,11 @@ struct ReloadWork: Sendable {
     /// Whether a changed leaf needs another instance than the one that runs, if one does.
     func needsInstance(_ leaf: Leaf) -> Bool { plan[leaf.plan.path]?.cost != .nothing }
 
-    /// Whether a failure of this leaf ends the reload.
+    /// Whether a failure of this leaf ends the reload. What moves from a gate that works can stay as it was in no other
+    /// way.
     func isDecisive(_ leaf: Leaf) -> Bool {
-        next.resolved.configuration.reloadMode == .atomic && tree[leaf.plan.path]?.isRequired ?? true
+        if leaf.origin != nil { return true }
+        return next.resolved.configuration.reloadMode == .atomic && tree[leaf.plan.path]?.isRequired ?? true
     }
 
     /// Whether a new gate opens: not if it moved from a gate that was closed by hand, or if all gates below its parent

@@ -93,7 +93,7 @@ extension Reloader.Environment {
             if images[path] == nil { images[path] = digests.digest(of: candidate) }
         }
         return Plan.Basis(
-            running: running.digest,
+            running: running.identity(fingerprint.callAsFunction),
             files: files,
             variables: next.resolved.variables(fingerprint.callAsFunction),
             secrets: next.resolved.secrets(fingerprint.callAsFunction),

@@ -17,7 +17,8 @@ final class RunningConfiguration: Sendable {
         var since: Timestamp
         /// How often gates have gone back without a record so far, by path.
         var unrecorded: [String: Int] = [:]
-        /// How many configurations ran before, including those with the same files.
+        /// How many configurations ran before, including those with the same files, and those that a gate has gone
+        /// back from.
         var revision = 0
         /// Why the file is not in use.
         var errors: [ConnectorError] = []
@@ -38,8 +39,18 @@ final class RunningConfiguration: Sendable {
     /// The digest of its files.
     var digest: String { state.withLock(\.digest) }
 
-    /// How many configurations ran before, including those with the same files and other plugins.
+    /// How many configurations ran before, including those with the same files and other plugins, and those that a
+    /// gate has gone back from.
     var revision: Int { state.withLock(\.revision) }
+
+    /// What tells this configuration from another: the digest of its files and, while leaves run with other settings
+    /// than these say, a fingerprint of the revision.
+    func identity(_ fingerprint: (String) -> String) -> String {
+        let (digest, revision, runsAsWritten) = state.withLock { state in
+            (state.digest, state.revision, !state.resolved.keepsLeaves && state.unrecorded.isEmpty)
+        }
+        return runsAsWritten ? digest : "\(digest) \(fingerprint("\(revision)"))"
+    }
 
     /// The configuration's part of the report.
     var report: ConfigurationReport {
@@ -80,16 +91,19 @@ final class RunningConfiguration: Sendable {
         state.withLock { $0.unrecorded[path, default: 0] += 1 }
     }
 
-    /// Records that a gate runs an earlier leaf again, and why.
+    /// Records that a gate has an earlier plan again, and why.
     ///
-    /// - Parameter error: Nil if another change has come since then, so that there is nothing to record.
-    func goBack(_ path: String, to leaf: Result<LeafPlan, ConnectorError>?, because error: ConnectorError?) {
+    /// - Parameters:
+    ///   - plan: Nil if another change has come since then, so that there is nothing to record.
+    ///   - error: Why it went back.
+    func goBack(_ path: String, to plan: GatePlan?, because error: ConnectorError) {
         state.withLock { state in
             let count = (state.unrecorded[path] ?? 1) - 1
             state.unrecorded[path] = count > 0 ? count : nil
-            guard let error else { return }
-            if let leaf { state.resolved.leaves[path] = leaf }
+            guard let plan else { return }
+            state.resolved.keep(path, as: plan.connector, plan.leaf)
             state.errors.append(error)
+            state.revision += 1
         }
     }
 

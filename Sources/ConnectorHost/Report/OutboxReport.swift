@@ -27,6 +27,6 @@ public struct OutboxReport: Sendable, Hashable {
     public var failure: String?
     /// The kind of that failure.
     public var code: ConnectorError.Code?
-    /// The time of the next attempt; nil unless the last one failed.
+    /// The time of the next attempt; nil unless the last one failed, and while the next is under way.
     public var nextAttemptAt: Timestamp?
 }

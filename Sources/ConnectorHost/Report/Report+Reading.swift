@@ -192,6 +192,7 @@ extension ConnectorError {
             isRetryable: json["retryable"]?.bool ?? false,
             retryAfter: json.count("retryAfterMilliseconds").map { .milliseconds($0) }
         )
+        sending = json["sent"]?.string.map(Sending.init(rawValue:))
         outcomes =
             json["outcomes"]?.array?.compactMap { outcome in
                 outcome["path"]?.string.map {

@@ -46,7 +46,9 @@ public struct RunnerReport: Sendable, Hashable {
 extension RunnerReport {
     /// Describes a runner; the report must have its gates.
     init(_ runner: Runner, in report: Report) {
-        let gates = runner.gates
+        // A gate is named once for each of its instances.
+        var known: Set<String> = []
+        let gates = runner.gates.filter { known.insert($0).inserted }
         let process = Int64(runner.processNumber)
         let standbys = gates.filter { report[$0]?.standby?.process == process }
         let connectors = gates.filter { !standbys.contains($0) }

@@ -49,25 +49,25 @@ extension ConnectorAnswer {
 }
 
 extension ConnectorAnswer {
-    /// A leaf's answer to a batch, once it is known to be well-formed. The call of a malformed one has failed, and its plugin has
-    /// misbehaved.
+    /// A leaf's answer, once it is known to be well-formed. The call of a malformed one has failed, and its plugin has misbehaved.
     ///
-    /// - Parameter count: The number of events or reports in the batch.
-    /// - Throws: `misbehaved`.
-    func checked(count: Int, of operation: String, from gate: Gate) throws(ConnectorError) -> ConnectorAnswer {
+    /// - Throws: `misbehaved`, which is not retryable: nothing but another version of the plugin helps.
+    func checked(_ call: Node.Call, from gate: Gate) throws(ConnectorError) -> ConnectorAnswer {
         do throws(ConnectorError) {
-            return try with(deliveries(count: count))
+            return try reading(batchCount: call.batchCount)
         } catch {
-            // Nothing but another version of the plugin helps.
-            let message = "the answer to \"\(operation)\" breaks the capability's rules: \(error.message)"
-            gate.misbehaved(message)
-            throw ConnectorError(
-                .misbehaved,
-                message,
-                connector: gate.path,
-                position: error.position,
-                cause: error.description
-            )
+            var fault = error
+            if call.batchCount != nil {
+                fault = ConnectorError(
+                    .misbehaved,
+                    "the answer to \"\(call.operation)\" breaks the capability's rules: \(error.message)",
+                    position: error.position,
+                    cause: error.description
+                )
+            }
+            fault.connector = gate.path
+            gate.misbehaved(fault.message)
+            throw fault
         }
     }
 
@@ -75,7 +75,7 @@ extension ConnectorAnswer {
     /// accept them; nil for any other answer.
     func postponement(of call: Node.Call) -> ConnectorError? {
         guard call.operation == "deliver" || call.operation.hasSuffix("/deliver"),
-            let count = (try? result.json())?.array?.count, count > 0, let answers = try? deliveries(count: count),
+            let count = (try? resultJSON())?.array?.count, count > 0, let answers = try? deliveries(count: count),
             answers.allSatisfy({ $0.outcome == .retry })
         else { return nil }
         return ConnectorError(

@@ -24,8 +24,10 @@ struct ConnectorAnswer: Sendable {
     /// A child's path and outcome.
     typealias Child = (path: String, outcome: Outcome)
 
-    /// What a leaf said of each element of a batch, once its text was read; nil for any other answer.
+    /// What a leaf said of each element of a batch; nil for any other answer.
     private(set) var batchAnswers: [DeliveryAnswer]?
+    /// The result as JSON, once it was read; nil for bytes, of which the JSON is longer and seldom wanted.
+    private var value: JSONValue?
 
     /// Removes secrets from messages about the answer.
     let redactor: Redactor
@@ -43,17 +45,23 @@ struct ConnectorAnswer: Sendable {
     ///   - children: Every child, in the order of the file.
     ///   - requirement: Which children had to succeed.
     init(_ first: ConnectorAnswer, children: [Child], requirement: (policy: CompositePolicy, isRequired: [Bool])?) {
-        result = first.result
-        redactor = first.redactor
+        (result, value, redactor) = (first.result, first.value, first.redactor)
         self.requirement = requirement
         self.children = children
         asked = Self.outcomes(of: children)
     }
 
-    /// The same answer of a leaf, with what it says of each element of a batch.
-    func with(_ batchAnswers: [DeliveryAnswer]) -> ConnectorAnswer {
+    /// The same answer of a leaf, once it was read.
+    ///
+    /// - Parameter batchCount: How many elements of a batch it answers; nil for any other call.
+    /// - Throws: The fault, if it breaks its type or does not answer each element.
+    func reading(batchCount: Int?) throws(ConnectorError) -> ConnectorAnswer {
         var answer = self
-        answer.batchAnswers = batchAnswers
+        if let batchCount {
+            answer.batchAnswers = try deliveries(count: batchCount)
+        } else if !result.outputs.contains(where: { $0.type == .bytes }) {
+            answer.value = try resultJSON()
+        }
         return answer
     }
 
@@ -93,9 +101,15 @@ struct ConnectorAnswer: Sendable {
         }
     }
 
+    /// The result for a typed client, as JSON.
+    func resultJSON() throws(ConnectorError) -> JSONValue {
+        if let value { return value }
+        return try read { () throws(ConnectorError) in try result.json() }
+    }
+
     /// A leaf's result. For a composite that called every child: `{"PATH": {"result": …}, "PATH": {"error": {…}}}`.
     func json() throws(ConnectorError) -> JSONValue {
-        guard !children.isEmpty else { return try read { () throws(ConnectorError) in try result.json() } }
+        guard !children.isEmpty else { return try resultJSON() }
         var object = JSONObject()
         for (path, outcome) in children {
             do throws(ConnectorError) {

@@ -79,18 +79,22 @@ extension Node {
     /// Calls a leaf's operation that its manifest marks as `prompt`, on the caller's thread and without suspending.
     ///
     /// - Parameter bind: Sets the parameters.
-    /// - Returns: Nil, without calling, for any other operation, or if the gate cannot admit the call immediately.
+    /// - Returns: Nil, without calling, for any other operation, if the gate cannot admit the call immediately, or while another such
+    ///   call is inside the plugin.
     func callPromptly(
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
         guard watch?.isOn != true, let admission = rundown?.admitNow() else { return nil }
-        guard let function = unsafe admission.promptOperation(named: operation) else { return nil }
+        guard let function = unsafe admission.promptOperation(named: operation), admission.enterPromptly() else {
+            return nil
+        }
         let start = tally.begin()
         let meter = unsafe meter(of: operation)
         do throws(ConnectorError) {
             var answer: JSONValue?
             try admission.lend { instance throws(ConnectorError) in
+                defer { instance.leavePromptly() }
                 try unsafe PreparedCall.lend(function, on: instance) { call throws(ConnectorError) in
                     try bind(call)
                     try call()
@@ -126,13 +130,19 @@ extension Node {
         }
         do throws(ConnectorError) {
             if let gate {
-                let result =
-                    gate.isRecorded.load(ordering: .relaxed)
-                    ? try await gate.recordedCall(call.operation, call.arguments, call.options)
-                    : try await gate.callThroughBreaker(call.operation, call.arguments, call.options)
-                let answer = ConnectorAnswer(result, redactor: gate.environment.redactor)
-                guard let count = call.batchCount else { return answer }
-                return try answer.checked(count: count, of: call.operation, from: gate)
+                // An answer that breaks its type is a failed call, for the breaker, too.
+                func checkedAnswer() async throws(ConnectorError) -> ConnectorAnswer {
+                    let result = try await gate.call(call.operation, call.arguments, call.options)
+                    return try ConnectorAnswer(result, redactor: gate.environment.redactor).checked(call, from: gate)
+                }
+                guard gate.isRecorded.load(ordering: .relaxed) else {
+                    return try await gate.throughBreaker(checkedAnswer)
+                }
+                return try await gate.recorded(call.operation, call.arguments) { () async throws(ConnectorError) in
+                    try await gate.throughBreaker(checkedAnswer)
+                } json: {
+                    try? $0.json()
+                }
             }
             return switch policy {
             case .all?: try await all(call)
@@ -147,7 +157,12 @@ extension Node {
         } catch {
             guard isUnreached(error), let next = call.tree?.tree[path], next !== self,
                 var rest = call.rest(until: end, on: tally.clock)
-            else { throw error }
+            else {
+                var error = error
+                // A batch may reach the vendor twice: its events have ids.
+                if call.batchCount != nil, error.sending != nil { error.isRetryable = true }
+                throw error
+            }
             // Their leaves are those of this tree, and other leaves have their numbers in the next one.
             rest.common = nil
             return try await next.answered(rest, by: end)

@@ -18,7 +18,7 @@ extension Node {
             what,
             connector: path,
             cause: errors.map(\.description).joined(separator: "; "),
-            isRetryable: errors.contains(where: \.isRetryable),
+            isRetryable: errors.contains(where: \.isRetryable) && !errors.contains(where: \.mayHaveTakenEffect),
             retryAfter: errors.compactMap(\.retryAfter).min()
         )
         error.outcomes = ConnectorAnswer.outcomes(of: children)

@@ -39,11 +39,11 @@ extension Node {
             let answer = try await call(Call(operation: name, arguments: arguments, options: options, in: tree))
             return try answer.read { () throws(ConnectorError) in
                 let result = answer.result
-                // The host passes JSON on without reading it.
+                // It was checked when it arrived, and is passed on as the plugin wrote it.
                 if result.outputs.count == 1, result.outputs[0].type == .json, result.outputs[0].name.isEmpty {
                     return result.text
                 }
-                return result.outputs.isEmpty ? [] : try result.json().utf8()
+                return result.outputs.isEmpty ? [] : try answer.resultJSON().utf8()
             }
         } catch {
             var error = error

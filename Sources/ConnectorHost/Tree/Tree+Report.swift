@@ -40,7 +40,7 @@ extension Tree {
                 .notOpen,
                 "uses \(path) as \"\(bound.use.name)\", which \(what)",
                 connector: node.path,
-                cause: used.error?.message,
+                cause: used.error?.asCause,
                 isRetryable: true
             )
         }

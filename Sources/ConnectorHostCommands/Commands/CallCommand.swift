@@ -15,8 +15,9 @@ struct CallCommand: AsyncParsableCommand {
         discussion: """
             Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken \
             literally. If one parameter takes JSON, NAME=VALUE with any other name is a member of it: query=Berlin limit=1. So \
-            is its own name (order=5 is {"order": 5}), unless VALUE is an object or an array. A composite is called like a \
-            leaf; its policy decides which children answer. Write -- before an argument that begins with a hyphen.
+            is its own name (order=5 is {"order": 5}), unless VALUE is an object or an array. If the first parameter takes no \
+            JSON, an object as the only argument has them all by name: {"a": 1, "b": 2}. A composite is called like a leaf; \
+            its policy decides which children answer. Write -- before an argument that begins with a hyphen.
 
             If a host runs on the same file (connector-host run), it makes the call, and no gate opens here.
 
@@ -131,8 +132,9 @@ struct CallCommand: AsyncParsableCommand {
         let reader = ArgumentReader(definition.operation, of: definition.capability.id)
         let values = try reader.arguments(arguments)
         _ = try await session.open(path)
-        let options = CallOptions(timeout: timeout ?? .seconds(30))
-        return try await session.interruption.cancelling { [operation] () async throws(ConnectorError) in
+        var options = CallOptions(timeout: timeout ?? .seconds(30))
+        options.keepsTimeout = true
+        return try await session.interruption.cancelling { [operation, options] () async throws(ConnectorError) in
             try await gate.call(operation, values, options: options)
         }
     }

@@ -94,6 +94,8 @@ struct ConsoleCommand: AsyncParsableCommand {
     func run() async throws {
         var log = log
         log.logInfoByDefault()
+        // A terminal that stalls stalls its console, too.
+        if self.web != nil { StandardStream.queueErrors() }
         let answer = OutputOptions(isJSON: false)
         let web = try answer.checked(web) { address throws(ConnectorError) in
             try console.options(at: address, route: route ?? .gates)

@@ -25,8 +25,8 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             Gates that fail are retried. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every gate, \
             and exits with 0; undelivered events stay in the outbox for the next run. On SIGHUP it takes up the file again, as \
-            connector-host reload does; with --watch, after each change of the file, of what it includes, of connectors.lock.json, of a \
-            plugin or of a secret's file.
+            connector-host reload does, or ends if the terminal that it was started in was closed; with --watch, it takes it up \
+            after each change of the file, of what it includes, of connectors.lock.json, of a plugin or of a secret's file.
 
             Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations \
             and outbox query it. It serves HTTP on the socket "control" in that directory, whose path it logs: /livez, /readyz, \
@@ -93,6 +93,7 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         var log = log
         log.logInfoByDefault()
+        StandardStream.queueErrors()
         let options = try answer.checked(console) { address throws(ConnectorError) in
             try web.options(at: address, route: .gates)
         }
@@ -101,7 +102,15 @@ struct RunCommand: AsyncParsableCommand {
         interruption.explain { ["the configuration to be read"] }
         // A SIGHUP that comes before the host exists, or during a reload, counts for one after that.
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        Interruption.handle([SIGHUP]) { _ in hangUp.yield() }
+        let terminals = StandardStream.terminals
+        Interruption.handle([SIGHUP]) { number in
+            // The window was closed: nobody would see the host again.
+            if terminals.contains(where: StandardStream.isHungUp) {
+                interruption.interrupt(by: number)
+            } else {
+                hangUp.yield()
+            }
+        }
         if watch {
             await interruption.cancelling { [file, log] in
                 await ConnectorHost.awaitFile(file.file, logger: log.logger)
@@ -136,6 +145,7 @@ struct RunCommand: AsyncParsableCommand {
                 metadata: ["process": "\(other.identity.process)"]
             )
         }
+        if !simulate, let warning = session.resolved.configuration.placeWarning { log.logger.warning("\(warning)") }
         do throws(ConnectorError) {
             try await session.host.claimOutbox()
         } catch {

@@ -164,7 +164,9 @@ struct SendCommand: AsyncParsableCommand {
     ///
     /// - Throws: The error of the outboxes if they were all full, and dropped it.
     private func send(_ event: GateClient.CheckedEvent, to gate: GateClient) async throws(ConnectorError) -> Receipt {
-        let receipt = try await gate.send(event)
+        var options = CallOptions()
+        options.keepsTimeout = true
+        let receipt = try await gate.send(event, options: options)
         if let loss = receipt.loss { throw loss }
         return receipt
     }
@@ -188,7 +190,18 @@ struct SendCommand: AsyncParsableCommand {
 
     private func values(_ gate: GateClient) throws(ConnectorError) -> JSONObject {
         let definition = try gate.definition(of: operation)
-        return try ArgumentReader(definition.operation, of: definition.capability.id).arguments(arguments)
+        let reader = ArgumentReader(definition.operation, of: definition.capability.id)
+        let values = try reader.arguments(arguments)
+        // Without any, an event would be an empty object.
+        if values.isEmpty, let missing = reader.inputs.first(where: { !$0.isOptional }) {
+            throw ConnectorError(
+                .invalid,
+                "\(operation) needs \"\(missing.name)\"",
+                fix: "\(operation)\(definition.operation.signature)",
+                connector: path
+            )
+        }
+        return values
     }
 
     /// Sends the lines of standard input as they arrive. A signal has the same effect as the end of the input.
@@ -244,7 +257,7 @@ struct SendCommand: AsyncParsableCommand {
                 guard let object = value.object else {
                     throw ConnectorError(.invalid, "an event must be a JSON object, not \(value.kind)")
                 }
-                events.append((line.number, try gate.checked(operation, object)))
+                events.append((line.number, try gate.checked(operation, event: object)))
             } catch {
                 return (events, (line.number, error))
             }

@@ -54,7 +54,7 @@ struct ValidateCommand: AsyncParsableCommand {
         var document = ValidationDocument(resolved: resolved, plugins: plugins, isSimulated: simulate)
         if !simulate {
             let stranded = await StrandedEvents.find(resolved.configuration, state: options.stateDirectory)
-            document.warnings = stranded.map(\.description)
+            document.warnings = [resolved.configuration.placeWarning].compactMap(\.self) + stranded.map(\.description)
         }
         answer.output.write(document)
         if !document.problems.isEmpty { throw ExitStatus.failed }

@@ -149,7 +149,7 @@ struct WatchCommand: AsyncParsableCommand {
                 }
             }
             try await interruption.cancelling { [path] () async throws(ConnectorError) in
-                try await host.watch(path) { !isEnough($0) }
+                try await host.watch(path, onUnreadable: { Self.warn($0) }) { !isEnough($0) }
             }
             let isDone = shown.withLock { $0 == count } || StandardStream.outputFailure != nil
             guard isDone || interruption.exitStatus != nil else { throw host.ended }
@@ -160,6 +160,15 @@ struct WatchCommand: AsyncParsableCommand {
             throw ExitStatus.failed
         }
         return true
+    }
+
+    /// Warns on standard error about an event that cannot be shown.
+    private static func warn(_ error: ConnectorError) {
+        var error = error
+        error.message = "skipped an event: \(error.message)"
+        for line in ErrorLines(error: error).lines(TextStyle.detected(for: .error)) {
+            StandardStream.error.writeLine(line)
+        }
     }
 
     /// Warns on standard error about gates that are not open and therefore send no events.

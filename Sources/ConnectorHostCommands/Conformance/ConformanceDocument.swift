@@ -52,7 +52,9 @@ struct ConformanceDocument: Document {
         case .kept:
             guard result.duration > Self.slow else { return [] }
             return [style.paint("warning: ", .warning) + "\(id) took \(result.duration.brief)"]
-        case .inapplicable: return []
+        case .inapplicable(let reason):
+            guard !report.isWhole else { return [] }
+            return [style.paint(style.sign(.none), .faint) + " \(id) does not apply: \(style.shown(reason))"]
         case .unchecked(let reason):
             return [style.paint(style.sign(.none), .faint) + " \(id) was not checked: \(style.shown(reason))"]
         case .broken, .crashed:

@@ -14,11 +14,15 @@ struct ReloadDocument: Document {
     func lines(_ style: TextStyle) -> [String] {
         let errors = reload.errors.flatMap { ErrorLines(error: $0).lines(style) }
         let digest = style.paint("sha256 \(reload.digest.prefix(12))", .faint)
+        // Connectors that were rolled back are in the plan, and have not changed.
+        let changed = reload.plan?.changes.count { !reload.rolledBack.contains($0.path) } ?? 0
         guard reload.isActive else {
             let phase = reload.phase?.rawValue ?? ""
+            // Only a swap whose image is not in use rolls anything back; it may take up other changes of the file.
+            let outcome = reload.rolledBack.isEmpty || changed == 0 ? "nothing" : "only others"
             return errors + [
                 style.paint(style.sign(.bad), .bad)
-                    + " nothing changed: the reload ended in the phase \(phase)  \(digest)"
+                    + " \(outcome) changed: the reload ended in the phase \(phase)  \(digest)"
             ] + offer(style)
         }
         var lines = errors
@@ -32,8 +36,8 @@ struct ReloadDocument: Document {
                 "earlier instances still finish calls: \(style.shown(reload.draining.joined(separator: ", ")))"
             )
         }
-        let changed = reload.plan?.changes.count ?? 0
-        let summary = changed == 0 ? "nothing to do" : "\(changed) changed, \(reload.plan?.kept.count ?? 0) kept"
+        let kept = (reload.plan?.kept.count ?? 0) + reload.rolledBack.count
+        let summary = reload.plan?.isEmpty ?? true ? "nothing to do" : "\(changed) changed, \(kept) kept"
         return lines + [style.paint(style.sign(.good), .good) + " active: \(summary)  \(digest)"]
     }
 

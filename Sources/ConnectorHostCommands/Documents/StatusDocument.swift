@@ -156,7 +156,8 @@ struct StatusDocument: Document {
             let since = outbox.oldest.map { ", the oldest since \($0)" } ?? ""
             let dead = outbox.dead > 0 ? ", \(outbox.dead) dead" : ""
             let dropped = outbox.dropped > 0 ? ", \(outbox.dropped) dropped" : ""
-            lines.append("outbox: \(outbox.queued) waiting\(since)\(dead)\(dropped)")
+            let next = outbox.nextAttemptAt.map { ", next attempt \($0)" } ?? ""
+            lines.append("outbox: \(outbox.queued) waiting\(since)\(dead)\(dropped)\(next)")
         }
         return lines
     }

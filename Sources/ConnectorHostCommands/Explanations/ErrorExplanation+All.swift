@@ -280,9 +280,11 @@ extension ErrorExplanation {
                 "another host delivers the events of this state directory, or runs on the same file",
                 "the file or a plugin has changed since a plan was made, or two files say different things of a plugin",
                 "the streams of the outbox in NATS have other settings than the file asks for",
+                "an event has the id of another one, which other connectors got",
             ],
             fixes: [
                 "read the object again, apply the change, and try again",
+                "give every event an id of its own",
                 "stop the other host, ask it with connector-host status, or give this one a \"state\" of its own",
                 "make the plan again",
             ]

@@ -61,8 +61,10 @@ final class SandboxLessons: Sendable {
             // The connectors of a plugin that ended its runner before it had an instance are unknown.
             let connectors = lesson.connectors.isEmpty ? name : lesson.connectors.sorted().joined(separator: ", ")
             for refusal in lesson.refusals { StandardStream.error.writeLine("\(connectors): \(refusal)") }
+            let isEmpty = lesson.settings.members.isEmpty
+            guard !isEmpty || lesson.refusals.isEmpty else { continue }
             let needs =
-                lesson.settings.members.isEmpty
+                isEmpty
                 ? "needs nothing that the default sandbox refuses" : "\"sandbox\": \(JSONValue.object(lesson.settings))"
             StandardStream.error.writeLine("\(connectors): \(needs)")
         }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorPlatform
+internal import Dispatch
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -24,6 +25,10 @@ enum StandardStream: Sendable {
     /// The `errno` of the first failed write of an answer; 0 for none.
     private static let failure = Atomic<Int32>(0)
 
+    /// The lines on their way to standard error, and whether they take it.
+    private static let errors = LineQueue(to: STDERR_FILENO)
+    private static let queuesErrors = Atomic<Bool>(false)
+
     /// The descriptor to write to.
     var descriptor: Int32 {
         switch self {
@@ -34,6 +39,17 @@ enum StandardStream: Sendable {
 
     /// Whether the stream is a terminal.
     var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// The standard descriptors that are terminals.
+    static var terminals: [Int32] {
+        [STDIN_FILENO, output.descriptor, STDERR_FILENO].filter { isatty($0) == 1 }
+    }
+
+    /// Whether the terminal behind a descriptor was closed.
+    static func isHungUp(_ terminal: Int32) -> Bool {
+        var entry = pollfd(fd: terminal, events: 0, revents: 0)
+        return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+    }
 
     /// Opens `/dev/null` for each standard descriptor that is closed, so that no other file or pipe gets its number.
     ///
@@ -60,6 +76,14 @@ enum StandardStream: Sendable {
         answer.store(own, ordering: .relaxed)
     }
 
+    /// From now on nobody waits for a reader of standard error, for commands that run until they are stopped.
+    static func queueErrors() { queuesErrors.store(true, ordering: .relaxed) }
+
+    /// Waits until what was written to standard error is there, but no longer than a second: its reader may have stalled.
+    static func flushErrors() {
+        if queuesErrors.load(ordering: .relaxed) { errors.flush(within: .seconds(1)) }
+    }
+
     /// The reason that an answer could not be written, such as a full disk; nil if no write failed.
     static var outputFailure: SystemError? {
         let number = failure.load(ordering: .relaxed)
@@ -68,6 +92,7 @@ enum StandardStream: Sendable {
 
     /// Writes a whole text. A failed write of an answer is recorded in ``outputFailure``; one to standard error is ignored.
     func write(_ text: String) {
+        if self == .error, Self.queuesErrors.load(ordering: .relaxed) { return Self.errors.write(text) }
         do throws(SystemError) {
             try OutputFile.write(Array(text.utf8), to: descriptor)
         } catch {

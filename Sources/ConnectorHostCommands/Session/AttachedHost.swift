@@ -14,8 +14,8 @@ struct AttachedHost: Sendable {
     let isSimulated: Bool
     private let client: ControlClient
 
-    /// Finds the host that runs on a file, even if the file has become invalid since the host read it, or names another
-    /// directory now.
+    /// Finds the host that runs on a file, even if the file has become invalid since the host read it, is missing, or names
+    /// another directory now.
     ///
     /// - Parameter names: The sockets to try, in this order.
     /// - Returns: Nil if no host runs.
@@ -30,7 +30,7 @@ struct AttachedHost: Sendable {
         return try await findElsewhere(file, on: names, than: directory)
     }
 
-    /// Finds a host that runs on a file with a `name` or `state` that the file had when the host read it.
+    /// Finds a host that runs on a file with a `name` or `state` that the file had when the host read it, even if the file is missing.
     ///
     /// - Parameter directory: The host's directory according to the file as it is; nil if it has none.
     static func findElsewhere(
@@ -38,8 +38,10 @@ struct AttachedHost: Sendable {
         on names: [ControlSocket.Name] = [.control],
         than directory: String?
     ) async throws(ConnectorError) -> AttachedHost? {
-        let marked = WorkMark.directories(besides: CrashFile.path(for: file.file))
-        for other in marked where other != directory?.absolutePath {
+        // A host of an earlier version, or one on what the file links to, has its mark there.
+        let places = Set([file.file, file.file.realPath])
+        let marked = Set(places.flatMap { WorkMark.directories(besides: CrashFile.path(for: $0)) })
+        for other in marked.sorted() where other != directory?.absolutePath {
             if let host = try await find(file, on: names, in: other) { return host }
         }
         return nil
@@ -53,7 +55,7 @@ struct AttachedHost: Sendable {
         for name in names {
             let client = ControlClient(directory, name)
             guard let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:)),
-                identity.file == file.file.realPath
+                identity.file == HostIdentity.path(of: file.file)
             else { continue }
             return AttachedHost(identity: identity, isSimulated: name == .simulated, client: client)
         }
@@ -87,10 +89,15 @@ struct AttachedHost: Sendable {
     ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
+    ///   - onUnreadable: Receives the reason for each event that is skipped because this program cannot read it.
     ///   - body: Receives an event; returns false to stop.
-    func watch(_ path: String?, _ body: @escaping @Sendable (ConnectorEvent) -> Bool) async throws(ConnectorError) {
+    func watch(
+        _ path: String?,
+        onUnreadable: @escaping @Sendable (ConnectorError) -> Void,
+        _ body: @escaping @Sendable (ConnectorEvent) -> Bool
+    ) async throws(ConnectorError) {
         let query = path.map { "?connector=\(PercentCoding.encode($0))" } ?? ""
-        _ = try await client.stream("/api/v1/events\(query)") { document in
+        _ = try await client.stream("/api/v1/events\(query)", onUnreadable: onUnreadable) { document in
             ConnectorEvent(json: document).map(body) ?? true
         }
     }

@@ -7,6 +7,6 @@ internal import ConnectorServices
 enum CrashFile {
     /// The file for a configuration, in the user's state directory; nil if there is no such directory.
     static func path(for configuration: String) -> String? {
-        StateDirectory().path.map { "\($0)/\(StateDirectory.folder(name: nil, file: configuration)).crash" }
+        StateDirectory(name: nil, file: configuration).path.map { "\($0).crash" }
     }
 }

@@ -96,6 +96,11 @@ final class Interruption: Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.explanationDelay) { [self] in explain(number) }
     }
 
+    /// Cancels the command's work as the first signal does, unless one has come before.
+    func interrupt(by number: Int32) {
+        if exitStatus == nil { receive(number) }
+    }
+
     /// Lets the first signal end the process, from now on, as it does by default, but not without the programs that print secrets.
     static func endAtOnce() { handle([SIGINT, SIGTERM]) { number in end(by: number) } }
 

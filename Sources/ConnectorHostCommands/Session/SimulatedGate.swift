@@ -102,6 +102,12 @@ extension SimulatorReference {
         case .server, .local: nil
         }
     }
+
+    /// The text of the file of answers; nil if there is none, or it cannot be read.
+    var answersText: [UInt8]? {
+        guard case .answers(let file) = self else { return nil }
+        return try? Self.text(of: file)
+    }
 }
 
 extension SimulatedWorld {

@@ -22,11 +22,13 @@ final class Simulation: Sendable {
     private let serving: Task<Void, any Error>
     private let clock: any HostClock
     private let state = Mutex(State())
+    /// Held while timelines are started and stopped, so that none is started that has been stopped meanwhile.
+    private let turn = Mutex(())
 
     private struct State {
         /// The substitutes for the leaves that were read last, by path.
         var gates: [String: Gate] = [:]
-        /// The substitutes whose timelines run, by path.
+        /// The substitutes for the leaves that the host runs, by path. Their timelines run.
         var running: [String: Gate] = [:]
         /// The host whose gates are simulated; nil until ``Simulation/begin(on:)`` and after ``Simulation/endTimelines()``.
         weak var host: ConnectorHost?
@@ -40,15 +42,23 @@ final class Simulation: Sendable {
     private struct Gate {
         var plugin: String
         var reference: SimulatorReference?
+        /// The text of the file of answers; nil if there is none.
+        var text: [UInt8]?
         var target: SimulationTarget
         /// The name of the simulated vendor in the catalogue; nil for any other substitute.
         var vendor: String?
         /// What happens at the gate without a call; nil for nothing.
         var timeline: SimulatedTimeline?
 
-        /// Whether this is the substitute for a leaf with such a plan.
-        func serves(_ plan: LeafPlan?) -> Bool {
-            plan.map { $0.manifest.id == plugin && $0.simulator == reference } ?? false
+        /// Whether this is the substitute for a leaf with such a plan, made for the vendor or the plugin itself.
+        func serves(_ plan: LeafPlan) -> Bool {
+            plan.manifest.id == plugin && plan.simulator == reference && plan.simulator?.answersText == text
+        }
+
+        /// Whether a plan was made with this substitute.
+        func isInUse(by plan: LeafPlan?) -> Bool {
+            guard let plan else { return false }
+            return plan.manifest.id == plugin && plan.simulator == reference && plan.points(to: target)
         }
     }
 
@@ -78,18 +88,37 @@ final class Simulation: Sendable {
     /// The same connectors, with their vendors replaced by simulators that accept the credentials in the configuration.
     func pointing(_ resolved: ResolvedConfiguration, _ plugins: PluginLookup) -> ResolvedConfiguration {
         followReloads()
-        return resolved.pointing { [self] path, plan in target(of: plan, at: path, plugins) }
-    }
-
-    /// The substitute for a leaf's vendor or plugin: the previous one if the leaf still has the same plugin and answers.
-    private func target(of plan: LeafPlan, at path: String, _ plugins: PluginLookup) -> SimulationTarget {
-        state.withLock { state in
-            if let gate = state.gates[path], gate.serves(plan) {
-                if let vendor = gate.vendor { try? simulator.serve(vendor, accepting: plan.texts) }
+        if let host { follow(host) }
+        let chosen = Mutex<[String: Gate]>([:])
+        return resolved.pointing { [self] path, plan in
+            // A gate that reads its secrets again keeps its substitute, also if the answers have changed since.
+            if let gate = chosen.withLock({ $0[path] }) {
+                accept(plan, at: gate)
                 return gate.target
             }
+            let gate = substitute(for: plan, at: path, plugins)
+            chosen.withLock { $0[path] = gate }
+            return gate.target
+        }
+    }
+
+    /// Makes the simulator of a vendor accept the credentials of a leaf.
+    private func accept(_ plan: LeafPlan, at gate: Gate) {
+        if let vendor = gate.vendor { try? simulator.serve(vendor, accepting: plan.texts) }
+    }
+
+    /// The substitute for a leaf's vendor or plugin: one that exists, if the leaf still has the same plugin and answers.
+    private func substitute(for plan: LeafPlan, at path: String, _ plugins: PluginLookup) -> Gate {
+        state.withLock { state in
+            // A plan that is not in use may have replaced the substitute that runs.
+            for case let gate? in [state.gates[path], state.running[path]] where gate.serves(plan) {
+                state.gates[path] = gate
+                accept(plan, at: gate)
+                return gate
+            }
+            let text = plan.simulator?.answersText
             let gate = SimulatedGate(plan, plugins)
-            var new = Gate(plugin: plan.manifest.id, reference: plan.simulator, target: .local)
+            var new = Gate(plugin: plan.manifest.id, reference: plan.simulator, text: text, target: .local)
             var (operations, server): (SimulatedOperations?, String?)
             switch gate.substitute {
             case .interface:
@@ -110,12 +139,12 @@ final class Simulation: Sendable {
             case .nothing, .noPlugin: if let refusal = gate.refusal { new.target = .none(refusal) }
             }
             // A refusal is not kept, because the missing plugin or file may appear.
-            if case .none = new.target { return new.target }
+            if case .none = new.target { return new }
             if let world = gate.world, world.hasTimeline {
                 new.timeline = timeline(of: path, world, operations, server)
             }
             state.gates[path] = new
-            return new.target
+            return new
         }
     }
 
@@ -174,25 +203,27 @@ final class Simulation: Sendable {
 
     /// Ends the timelines of gates that the host no longer runs, or runs with other answers, and starts those of gates that are new.
     private func follow(_ host: ConnectorHost) {
-        let leaves = host.resolved.leaves
-        let (ended, begun) = state.withLock { state -> ([SimulatedTimeline], [SimulatedTimeline]) in
-            guard state.host != nil else { return ([], []) }
-            var (ended, begun): ([SimulatedTimeline], [SimulatedTimeline]) = ([], [])
-            for path in Set(state.gates.keys).union(state.running.keys) {
-                let plan = try? leaves[path]?.get()
-                let earlier = state.running[path]
-                // A plan that is not in use may have replaced the substitute that runs.
-                let gate = [state.gates[path], earlier].compactMap(\.self).first { $0.serves(plan) }
-                guard gate?.timeline !== earlier?.timeline else { continue }
-                ended += [earlier?.timeline].compactMap(\.self)
-                begun += [gate?.timeline].compactMap(\.self)
-                state.running[path] = gate?.timeline == nil ? nil : gate
+        turn.withLock { _ in
+            let leaves = host.resolved.leaves
+            let (ended, begun) = state.withLock { state -> ([SimulatedTimeline], [SimulatedTimeline]) in
+                guard state.host != nil else { return ([], []) }
+                var (ended, begun): ([SimulatedTimeline], [SimulatedTimeline]) = ([], [])
+                for path in Set(state.gates.keys).union(state.running.keys) {
+                    let plan = try? leaves[path]?.get()
+                    let earlier = state.running[path]
+                    // A plan that is not in use may have replaced the substitute that runs.
+                    let gate = [state.gates[path], earlier].compactMap(\.self).first { $0.isInUse(by: plan) }
+                    state.running[path] = gate
+                    guard gate?.timeline !== earlier?.timeline else { continue }
+                    ended += [earlier?.timeline].compactMap(\.self)
+                    begun += [gate?.timeline].compactMap(\.self)
+                }
+                return (ended, begun)
             }
-            return (ended, begun)
+            // Outside the lock of the state, which an entry that is due now takes, too.
+            for timeline in ended { timeline.stop() }
+            for timeline in begun { timeline.start() }
         }
-        // Outside the lock, which an entry that is due now takes, too.
-        for timeline in ended { timeline.stop() }
-        for timeline in begun { timeline.start() }
     }
 
     /// Ends every timeline.
@@ -202,9 +233,10 @@ final class Simulation: Sendable {
             return (state.following, state.running)
         }
         following?.cancel()
-        // It may still be starting timelines.
         await following?.value
-        for gate in running.values { gate.timeline?.stop() }
+        turn.withLock { _ in
+            for gate in running.values { gate.timeline?.stop() }
+        }
     }
 
     /// Stops the server, even with requests in progress.

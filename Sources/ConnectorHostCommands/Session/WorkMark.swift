@@ -30,7 +30,7 @@ enum WorkMark {
     ///   - directory: The directory in which the command may serve its API, by which ``directories(besides:)`` finds it.
     static func begin(besides crashFile: String?, listeningIn directory: String? = nil) {
         guard let folder = folder(crashFile) else { return }
-        let command = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") } ?? ""
+        let command = ProcessArguments.all.dropFirst().first { !$0.hasPrefix("-") } ?? ""
         var note: JSONObject = [
             "version": 1, "event": "silence", "command": .string(command.excerpt(of: 40)),
             "process": .integer(Int64(getpid())), "seconds": .integer(Int64(time(nil))),

@@ -4,6 +4,7 @@
 internal import CConnector
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorInvocation
 internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform

@@ -52,7 +52,7 @@ extension RuleRun {
         guard case .file(let path) = subject else {
             throw RuleStop.inapplicable("a linked plugin is checked as a gate with its application")
         }
-        guard manifest.uses.isEmpty else {
+        guard manifest.uses.allSatisfy(\.isOptional) else {
             throw RuleStop.inapplicable("it uses other gates, which only an application has")
         }
         let vendor = try await ConformanceVendor.start(for: manifest, self)

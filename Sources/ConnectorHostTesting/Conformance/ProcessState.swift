@@ -75,10 +75,13 @@ struct ProcessState: Sendable {
         if locale != before.locale { changes.append("the locale to \(locale)") }
         for (signal, handler) in handlers.sorted(by: { $0.key < $1.key }) where before.handlers[signal] != handler {
             // The host's own HTTP client ignores SIGPIPE.
-            if signal != SIGPIPE { changes.append("the handler of the signal \(signal)") }
+            if signal != SIGPIPE || handler != Self.ignores { changes.append("the handler of the signal \(signal)") }
         }
         return changes
     }
+
+    /// `SIG_IGN`, as a number.
+    private static let ignores: UInt = 1
 
     /// The private memory of the process, in bytes; 0 if the system does not report it.
     static var residentBytes: Int {

@@ -201,6 +201,7 @@ final class RecordingHost: Sendable {
         let isPending = state.withLock { state in
             state.calls[operation].map { $0.stage == .pending && !state.isDestroyed } ?? false
         }
+        guard length <= 64 << 10 else { return Int32(CONNECTOR_TOO_LARGE) }
         guard !isPending else { return Int32(CONNECTOR_OK) }
         report(.progressPending, "reported progress of the operation \(operation), which is not pending")
         return Int32(CONNECTOR_UNKNOWN_OPERATION)

@@ -75,6 +75,16 @@ package struct Overdue: Sendable {
         )
     }
 
+    /// A runner has not made an instance: a constructor, the entry function or `create` has not returned.
+    ///
+    /// - Parameter plugin: The plugin's id and version.
+    package static func making(_ plugin: String) -> Overdue {
+        Overdue(
+            what: "create of \(plugin) did not return in its runner",
+            fix: "fix the plugin: its constructors, its entry function and create must not block"
+        )
+    }
+
     /// A plugin's image has not been loaded: a constructor of it, or of another plugin, has not returned.
     package static func loading(_ path: String) -> Overdue {
         switch PluginImages.shared.pathBeingLoaded {

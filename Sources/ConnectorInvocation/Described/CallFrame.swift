@@ -189,7 +189,8 @@ package struct CallFrame: ~Copyable {
         for index in unsafe answers.indices where unsafe answers[index].role == .buffer {
             guard let argument = unsafe answers[index].argument else { continue }
             let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
-            unsafe buffer.storeBytes(of: 0, as: UInt8.self)
+            // What the function counts as written but does not write must not be what the heap held before.
+            unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.bufferSize)
             unsafe keep(buffer, at: argument)
             unsafe setPointer(buffer, at: argument)
             if unsafe answers[index].type == .bytes32 {
@@ -293,9 +294,11 @@ package struct CallFrame: ~Copyable {
         if let offset = location.storage {
             length = unsafe slots.load(fromByteOffset: offset, as: UInt64.self)
         } else if location.type == .cstring {
-            length = unsafe UInt64(
-                UnsafeRawBufferPointer(start: start, count: Self.bufferSize).prefix { $0 != 0 }.count
-            )
+            let text = unsafe UnsafeRawBufferPointer(start: start, count: Self.bufferSize)
+            guard let end = unsafe text.firstIndex(of: 0) else {
+                throw ConnectorError(.tooLarge, "\(location.name) does not end within \(Self.bufferSize) bytes")
+            }
+            length = UInt64(end)
         } else {
             length = returned.count
         }

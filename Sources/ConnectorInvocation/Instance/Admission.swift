@@ -41,6 +41,12 @@ package struct Admission: ~Copyable, @unchecked Sendable {
         return unsafe reference._withUnsafeGuaranteedRef { unsafe $0.promptOperation(named: name) }
     }
 
+    /// Lets a prompt function run on its caller's thread; see ``PluginInstance/enterPromptly()``. False for a plugin in a runner.
+    package func enterPromptly() -> Bool {
+        guard let reference = unsafe occupant.pointee.instance else { return false }
+        return unsafe reference._withUnsafeGuaranteedRef { $0.enterPromptly() }
+    }
+
     /// Lends the body the instance, or functions that forward calls to it; without reference counting if it is in this process.
     ///
     /// - Throws: `unsupported` if its functions cannot be called from this process.

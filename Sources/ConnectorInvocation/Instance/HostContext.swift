@@ -117,7 +117,9 @@ package final class HostContext: @unchecked Sendable {
 
     /// The maximum length of a service id, in bytes.
     private static let maximumServiceIDLength: UInt64 = 64
-    /// The maximum size of a result or of a progress value: 64 MiB.
+    /// The maximum size of a progress value: 64 KiB.
+    private static let maximumProgressSize: UInt64 = 64 << 10
+    /// The maximum size of a result: 64 MiB.
     private static let maximumResultSize: UInt64 = 64 << 20
 
     private func service(_ id: UnsafePointer<CChar>?, _ length: UInt64) -> UnsafeRawPointer? {
@@ -172,7 +174,7 @@ package final class HostContext: @unchecked Sendable {
     }
 
     private func progress(_ operation: UInt64, _ json: UnsafePointer<CChar>?, _ length: UInt64) -> Int32 {
-        guard length <= Self.maximumResultSize else { return Int32(CONNECTOR_TOO_LARGE) }
+        guard length <= Self.maximumProgressSize else { return Int32(CONNECTOR_TOO_LARGE) }
         guard let json = unsafe json else {
             misbehaved("reported null progress")
             return Int32(CONNECTOR_MISUSE)

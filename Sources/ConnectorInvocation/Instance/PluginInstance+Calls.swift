@@ -21,7 +21,8 @@ extension PluginInstance: Channel {
     ///
     /// The caller waits until the deadline at most. Nothing can stop a function that is still running then: its thread is lost
     /// until it returns, which is reported as misbehaviour, and the gate remains occupied. A call that is given up before a thread
-    /// is free is never made. A function that the manifest declares prompt runs on the caller's thread.
+    /// is free is never made. A function that the manifest declares prompt runs on the caller's thread, unless another call does so
+    /// already, or this one keeps its timeout.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -33,21 +34,23 @@ extension PluginInstance: Channel {
         if let objection = plugin.manifest.lifecycle?.objection(to: operation.operation) { throw objection }
         let signature = operation.operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
-        let isPrompt = operation.isPrompt
-        if !isPrompt, let exhaustion = threads.exhaustion { throw exhaustion }
+        let isInPlace = operation.isPrompt && !options.keepsTimeout && enterPromptly()
+        if !isInPlace, let exhaustion = threads.exhaustion { throw exhaustion }
         let function = PluginFunction(operation.operation.name, symbol: operation.operation.symbol)
         let inFlight = CallInFlight(function, threads, lasts: signature.isAsync, admission)
         guard let id = operations.begin(owner: context.owner, progress: options.onProgress) else {
             inFlight.functionLeaves()
+            if isInPlace { leavePromptly() }
             throw OperationTable.isFull
         }
         let trace = TraceContext.current.during(id, by: deadline)
         services.callBegins(trace)
         defer { services.callEnds(id) }
-        if isPrompt {
+        if isInPlace {
             let start = environment.clock.now()
             trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
             judge(operation, took: environment.clock.now() - start)
+            leavePromptly()
         } else {
             threads.run { [self] in
                 let now = deadline == .max ? 0 : environment.clock.now()

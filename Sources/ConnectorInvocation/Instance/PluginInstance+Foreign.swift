@@ -30,7 +30,7 @@ extension PluginInstance {
             guard convention.returnsValue(of: signature), let type = signature.results.first?.type else {
                 return try frame.takeAnswers()
             }
-            let value = returnedValue(returned, type)
+            let value = try returnedValue(returned, type)
             return try frame.takeAnswers(returned: value) + [("", type, value)]
         }
     }
@@ -97,7 +97,7 @@ extension PluginInstance {
         }
     }
 
-    private func returnedValue(_ returned: UInt64, _ type: ValueType) -> CallValue {
+    private func returnedValue(_ returned: UInt64, _ type: ValueType) throws(ConnectorError) -> CallValue {
         guard type == .cstring else {
             return unsafe withUnsafeBytes(of: returned) { bytes in
                 guard let start = bytes.baseAddress else { return .none }
@@ -105,7 +105,10 @@ extension PluginInstance {
             }
         }
         guard let address = unsafe UnsafePointer<CChar>(bitPattern: UInt(returned)) else { return .none }
-        let count = unsafe strnlen(address, CallValue.sizeLimit)
+        let count = unsafe strnlen(address, CallValue.sizeLimit + 1)
+        guard count <= CallValue.sizeLimit else {
+            throw ConnectorError(.tooLarge, "the result has more than \(CallValue.sizeLimit >> 20) MiB")
+        }
         return unsafe .bytes([UInt8](UnsafeRawBufferPointer(start: address, count: count)))
     }
 }

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorPlatform
+internal import Synchronization
 
 /// Operations with `"prompt": true` in their manifest: they return without waiting, so they run on their caller's thread.
 extension PluginInstance {
@@ -14,6 +15,15 @@ extension PluginInstance {
     package func promptOperation(named name: String) -> Unmanaged<ResolvedOperation>? {
         unsafe resolved.prompt(named: name)
     }
+
+    /// Lets a prompt function run on its caller's thread, one of the instance at a time: those that never return after all, because
+    /// they wait for the same lock, say, cost the application one thread of its pool, and not all of them.
+    ///
+    /// - Returns: False while another one is inside; the call then runs on a thread of the host. After true, call ``leavePromptly()``.
+    package func enterPromptly() -> Bool { !isPromptInside.exchange(true, ordering: .acquiring) }
+
+    /// Lets the next prompt function run on its caller's thread.
+    package func leavePromptly() { isPromptInside.store(false, ordering: .releasing) }
 
     /// Reports a prompt function that took too long on its caller's thread, and makes it run on threads of the host for a while.
     package func judge(_ operation: ResolvedOperation, took nanoseconds: UInt64) {

@@ -76,7 +76,7 @@ extension CalledGate {
                     result.gate = path
                     return result
                 } catch {
-                    guard error.wasNotTaken, let next = rundown.admitNow(), next.channel !== channel else {
+                    guard error.sending == .no, let next = rundown.admitNow(), next.channel !== channel else {
                         throw error
                     }
                     admission = next

@@ -105,7 +105,11 @@ package struct CallArguments: Sendable {
                     continue
                 }
                 guard let address = handles?.address(Int64(clamping: number)) else {
-                    throw wrong("\(operation), \(input.name): what was passed is not a handle of this gate")
+                    throw ConnectorError(
+                        .invalid,
+                        "\(operation), \(input.name): what was passed is not a handle of this gate",
+                        fix: CallValue.handleAdvice
+                    )
                 }
                 values.append(.handle(address))
             }

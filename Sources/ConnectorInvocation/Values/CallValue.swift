@@ -67,7 +67,13 @@ extension CallValue {
         case .bytes, .bytes32:
             if let string = value.string {
                 self = try Self.text(string)
-            } else if let text = value["base64"]?.string, let bytes = Base64.decode(text) {
+            } else if let text = value["base64"]?.string {
+                guard let bytes = Base64.decode(text) else {
+                    throw ConnectorError(
+                        .invalid,
+                        "expected \(type), but \"\(text.excerpt)\" is not Base64 of the standard alphabet with padding"
+                    )
+                }
                 self = try Self.checked(bytes)
             } else {
                 throw Self.mismatch(value, type)
@@ -78,7 +84,7 @@ extension CallValue {
                 throw ConnectorError(
                     .invalid,
                     "\(value) is not a handle of this gate",
-                    fix: "pass a handle that an earlier call returned, such as {\"handle\": 1}"
+                    fix: Self.handleAdvice
                 )
             }
             self = .handle(address)
@@ -101,6 +107,9 @@ extension CallValue {
         }
     }
 
+    /// What to pass in place of a handle that the gate does not know.
+    static let handleAdvice = "pass a handle that an earlier call returned, such as {\"handle\": 1}"
+
     private static func text(_ string: String) throws(ConnectorError) -> CallValue {
         guard string.utf8.count <= sizeLimit else { throw tooLarge(string.utf8.count) }
         return .bytes(Array(string.utf8))
@@ -122,6 +131,13 @@ extension CallValue {
             return UInt64(text)
         }
         guard let number = value.number, number == number.rounded() else { throw mismatch(value, type) }
+        if type == .u64, number >= 0x1p63, number < 0x1p64 {
+            throw ConnectorError(
+                .invalid,
+                "the JSON number \(value) may have lost digits: such numbers are exact up to \(Int64.max)",
+                fix: "write it as a string of digits"
+            )
+        }
         return UInt64(exactly: number)
     }
 
@@ -154,7 +170,7 @@ extension CallValue {
                 throw ConnectorError(
                     .misbehaved,
                     "the plugin returned no bytes, but its signature declares a json result",
-                    fix: "complete with null, or declare no result"
+                    fix: "return JSON, such as null, or declare no result"
                 )
             }
             do throws(ConnectorError) {

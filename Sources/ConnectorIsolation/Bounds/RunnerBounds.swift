@@ -9,6 +9,8 @@ struct RunnerBounds: Sendable {
     /// The group that enforces them; nil if none does.
     private let group: ControlGroup?
     private let memory: Int?
+    /// The memory that the process may have, in bytes; nil for no bound.
+    private let limit: Int?
     /// What holds, and what does not, for the evidence.
     let parts: [String]
     /// Whether everything that was asked for holds.
@@ -20,7 +22,7 @@ struct RunnerBounds: Sendable {
     init(_ sandbox: SandboxSettings, _ source: ControlGroupSource, process: Int32) {
         let isOn = sandbox.level == .default || sandbox.level == .required
         guard isOn, sandbox.memory != nil || sandbox.cpu != nil else {
-            (group, memory, parts, isWhole) = (nil, nil, [], true)
+            (group, memory, limit, parts, isWhole) = (nil, nil, nil, [], true)
             return
         }
         var (group, reason): (ControlGroup?, String) = (nil, "")
@@ -59,6 +61,7 @@ struct RunnerBounds: Sendable {
             parts.append(held.contains(.cpu) ? "cpu \(cpu) by cgroup" : "cpu is not bounded (\(reason))")
         }
         (self.group, self.parts) = (group, parts)
+        limit = sandbox.memory
         memory = held.contains(.memory) ? sandbox.memory : nil
         isWhole = sandbox.cpu == nil || held.contains(.cpu)
     }
@@ -67,6 +70,11 @@ struct RunnerBounds: Sendable {
     var outOfMemory: String? {
         guard let memory, let group, group.outOfMemoryKills > 0 else { return nil }
         return "it was ended by the kernel: out of memory, the limit is \(Int64(memory).megabytes)"
+    }
+
+    /// What a process lacked that could not allocate memory; nil if nothing bounds its memory.
+    var shortage: String? {
+        limit.map { "it needed more memory than its sandbox allows, \(Int64($0).megabytes)" }
     }
 
     /// Removes the group, once the process has ended.

@@ -16,7 +16,7 @@ extension RemoteChannel {
         message.put(operation)
         message.put(environment.remaining(until: deadline))
         let trace = TraceContext(operation: operation, deadline: deadline)
-        start(.begin, operation, phase.rawValue, trace, message.bytes)
+        start(.begin, operation, phase.rawValue, isRepeatable: true, trace, message.bytes)
     }
 
     /// Calls an operation in the runner, and awaits its answer, its deadline, or the cancellation of the caller's task.
@@ -61,7 +61,7 @@ extension RemoteChannel {
             message.put(input.0)
             input.1.put(to: &message)
         }
-        start(.call, id, name, trace, message.bytes)
+        start(.call, id, name, isRepeatable: operation.isRepeatable, trace, message.bytes)
         let function = PluginFunction(operation.name, symbol: operation.symbol)
         let payload = try await outcome(of: id, function, by: deadline).get()
         return try result(payload, of: name, signature)
@@ -72,6 +72,7 @@ extension RemoteChannel {
         _ kind: MessageKind,
         _ id: UInt64,
         _ name: String,
+        isRepeatable: Bool,
         _ trace: TraceContext,
         _ payload: [UInt8]
     ) {
@@ -83,13 +84,17 @@ extension RemoteChannel {
         }
         let number = state.withLock { state -> UInt32? in
             guard !state.isOver else { return nil }
-            state.pending[id] = Pending(name: name, message: nil, trace: trace)
+            state.pending[id] = Pending(name: name, isRepeatable: isRepeatable, message: nil, trace: trace)
             if kind == .begin { state.inside[id] = PluginFunction(name) }
             return state.number
         }
-        if let number, let message = runner.send(kind, instance: number, payload) {
-            state.withLock { $0.pending[id]?.message = message }
-            return
+        if let number {
+            let message = runner.send(kind, instance: number, payload)
+            // A runner that is ending, and takes no more messages, has yet to tell all that is pending why.
+            if message != nil || !runner.isAlive {
+                state.withLock { $0.pending[id]?.message = message ?? .max }
+                return
+            }
         }
         state.withLock { ($0.pending[id], $0.inside[id]) = (nil, nil) }
         environment.operations.complete(id, owner: context.owner, .failure(notSent(name)))

@@ -67,8 +67,12 @@ extension RemoteChannel {
     private func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
         switch lane.stream.stop {
         case .over?:
-            let isSent = !lane.isUntouched(last: count)
-            return (runner.lanes.runnerEnd ?? RunnerEnd()).error(name, plugin: plugin, isSent: isSent)
+            return (runner.lanes.runnerEnd ?? RunnerEnd()).error(
+                name,
+                plugin: plugin,
+                sending: lane.isUntouched(last: count) ? .no : .yes,
+                isRepeatable: manifest.operation(named: name)?.operation.isRepeatable ?? false
+            )
         case .late?:
             checkPulse()
             return Overdue.returning(from: PluginFunction(name), of: plugin, on: .runner).error(after: lane.patience)

@@ -20,12 +20,18 @@ extension RemoteChannel {
                     canClose: try message.bool(),
                     isForeign: try message.bool()
                 )
-                settle(.success(created))
+                // If a constructor or `create` has closed the socket, the runner's end is the answer, with that reason.
+                if !runner.hasHungUp { settle(.success(created)) }
             case .refused: settle(.failure(try ConnectorError(&message)))
             case .completed: try complete(&message)
             case .progress:
                 let id = try message.integer(UInt64.self)
-                guard let value = try? JSONValue(parsing: try message.data()) else { throw MessageReader.malformed }
+                let json = try message.data()
+                // Parsing holds up the messages after it.
+                guard environment.operations.isPending(id) else { return }
+                guard json.count <= Self.progressLimit, let value = try? JSONValue(parsing: json) else {
+                    throw MessageReader.malformed
+                }
                 _ = environment.operations.progress(id, owner: context.owner, value)
             case .returned:
                 let id = try message.integer(UInt64.self)
@@ -51,6 +57,9 @@ extension RemoteChannel {
         }
     }
 
+    /// The most bytes of progress that a runner sends: a plugin's 64 KiB, written as the runner writes JSON.
+    private static let progressLimit = 1 << 20
+
     private func settle(_ answer: Result<Created, ConnectorError>) {
         creation.withLock { $0 = $0 ?? answer }
         creation.signal()
@@ -69,7 +78,8 @@ extension RemoteChannel {
     }
 
     private func disposed() {
-        let (number, isExpected) = state.withLock { ($0.number, $0.isDisposed) }
+        let (number, isExpected, isGivenUp) = state.withLock { ($0.number, $0.isDisposed, $0.isGivenUp) }
+        guard !isGivenUp else { return }
         guard isExpected else { return context.misbehaved("says that its instance is destroyed, which it is not") }
         runner.remove(number)
         end()
@@ -90,18 +100,25 @@ extension RemoteChannel {
 
     /// Fails everything that is pending: nothing will be answered.
     package func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
-        let (pending, isDisposed) = state.withLock { state in
+        let (pending, creation, isDisposed) = state.withLock { state in
             defer { state.pending = [:] }
-            return (state.pending, state.isDisposed)
+            return (state.pending, state.creation, state.isDisposed)
         }
         for (id, call) in pending {
-            // A runner may take a call, and end, before the thread that sends it has noted its number.
-            let isSent = !call.isInLine && (call.message.map { $0 <= taken } ?? true)
-            let error = end.error(call.name, plugin: plugin, isSent: isSent)
+            let sending = call.isInLine ? .no : Self.sending(of: call.message, taken: taken)
+            let error = end.error(call.name, plugin: plugin, sending: sending, isRepeatable: call.isRepeatable)
             environment.operations.complete(id, owner: context.owner, .failure(error))
         }
-        settle(.failure(end.error("create", plugin: plugin, isSent: true)))
+        let sending = Self.sending(of: creation, taken: taken)
+        settle(.failure(end.error("create", plugin: plugin, sending: sending, isRepeatable: true)))
         if isDisposed { self.end() }
+    }
+
+    /// Whether a runner that has ended had taken a message. It may take one, and end, before the thread that sends it has noted its
+    /// number.
+    private static func sending(of message: UInt64?, taken: UInt64) -> ConnectorError.Sending {
+        guard let message else { return .unknown }
+        return message <= taken ? .yes : .no
     }
 }
 

@@ -36,6 +36,7 @@ package final class RemoteChannel: Channel, RunnerClient {
 
     struct State: Sendable {
         var number: UInt32 = 0
+        var imagePath: String?
         var pending: [UInt64: Pending] = [:]
         /// The functions that have not returned, of phases and of calls that the host has given up.
         var inside: [UInt64: PluginFunction] = [:]
@@ -43,9 +44,13 @@ package final class RemoteChannel: Channel, RunnerClient {
         var lifeCycle: [PluginFunction] = []
         /// Whether the plugin has ever started a timer.
         var hasTimers = false
+        /// The number of the message that asks for the instance; nil while it is being sent.
+        var creation: UInt64?
         var created = Created()
         /// Whether the gate has disposed of the instance.
         var isDisposed = false
+        /// Whether the instance could not be made, and the runner was told to destroy what there may be of it.
+        var isGivenUp = false
         /// Whether the instance, or its runner, is gone.
         var isOver = false
         /// Whether what was lent has been taken back.
@@ -55,7 +60,10 @@ package final class RemoteChannel: Channel, RunnerClient {
     /// A call, or a phase, that the runner has not answered.
     struct Pending: Sendable {
         let name: String
-        /// The number of the message that carried it; nil while it is being sent.
+        /// Whether it may be made again even if it took effect.
+        let isRepeatable: Bool
+        /// The number of the message that carried it, the largest one if a runner that is ending did not take it; nil while it is
+        /// being sent.
         var message: UInt64?
         let trace: TraceContext
         /// Whether it waits for its turn at a serial plugin, so that the plugin does not know it yet.
@@ -99,6 +107,7 @@ package final class RemoteChannel: Channel, RunnerClient {
 
     /// Nil: the instance is in another process.
     package var instance: PluginInstance? { nil }
+    package var imagePath: String? { state.withLock(\.imagePath) }
     /// Whether the instance is a foreign library.
     package var isForeign: Bool { state.withLock(\.created.isForeign) }
     /// Whether the plugin can probe its connection.
@@ -130,17 +139,23 @@ package final class RemoteChannel: Channel, RunnerClient {
         by deadline: UInt64
     ) throws(ConnectorError) {
         guard let number = runner.add(self) else { throw notSent("create") }
-        state.withLock { $0.number = number }
+        state.withLock { state in
+            state.number = number
+            state.imagePath = description.path
+        }
         requests.connect(runner, number)
-        guard send(description, plugin, as: number) else {
+        let message = send(description, plugin, as: number)
+        guard message != nil || !runner.isAlive else {
             runner.remove(number)
             throw notSent("create")
         }
+        state.withLock { $0.creation = message ?? .max }
         let now = environment.clock.now()
-        let end = SystemTime.monotonic().saturatingAdding(deadline > now ? deadline - now : 0)
+        let rest = deadline > now ? deadline - now : 0
+        let end = SystemTime.monotonic().saturatingAdding(rest)
         let answer = creation.wait { answer in
             if let answer { return .proceed(answer) }
-            guard SystemTime.monotonic() < end else { return .proceed(.failure(late)) }
+            guard SystemTime.monotonic() < end else { return .proceed(.failure(late(after: rest))) }
             return .wait(until: end)
         }
         do throws(ConnectorError) {
@@ -148,34 +163,31 @@ package final class RemoteChannel: Channel, RunnerClient {
             state.withLock { $0.created = created }
         } catch {
             if error.code == .timedOut { checkPulse() }
-            // Whatever the runner still does for the instance is ignored.
+            // Whatever the runner still does for the instance is ignored; it may say at once that the instance is destroyed.
+            state.withLock { $0.isGivenUp = true }
             runner.send(.dispose, instance: number, [])
             runner.remove(number)
             throw error
         }
     }
 
-    private func send(_ description: InstanceDescription, _ plugin: SealedPlugin?, as number: UInt32) -> Bool {
+    /// Asks the runner for the instance.
+    ///
+    /// - Returns: The number of the message; nil if it could not be sent.
+    private func send(_ description: InstanceDescription, _ plugin: SealedPlugin?, as number: UInt32) -> UInt64? {
         for library in plugin?.libraries ?? [] {
             var message = MessageWriter()
             message.put(library.path)
             let sent = runner.send(.library, instance: number, message.bytes, descriptor: library.descriptor)
-            guard sent != nil else { return false }
+            guard sent != nil else { return nil }
         }
         var message = MessageWriter()
         description.put(to: &message)
         let image = plugin?.image.descriptor ?? -1
-        return runner.send(.create, instance: number, message.bytes, descriptor: image) != nil
+        return runner.send(.create, instance: number, message.bytes, descriptor: image)
     }
 
-    var late: ConnectorError {
-        ConnectorError(
-            .timedOut,
-            "create of \(plugin) did not return in its runner",
-            fix: "fix the plugin: its constructors, its entry function and create must not block",
-            isRetryable: true
-        )
-    }
+    private func late(after wait: UInt64) -> ConnectorError { Overdue.making(plugin).error(after: wait) }
 
     // MARK: Destroying
 
@@ -222,13 +234,14 @@ package final class RemoteChannel: Channel, RunnerClient {
 
     /// The error of a call that was not sent, because the runner has ended or does not read.
     func notSent(_ what: String) -> ConnectorError {
+        if let end = runner.end { return end.error(what, plugin: plugin, sending: .no, isRepeatable: true) }
         var error = ConnectorError(
             .crashed,
             "\(what): the runner of \(plugin) \(runner.isAlive ? "does not take messages" : "has ended"); "
                 + "the call was not sent",
             isRetryable: true
         )
-        error.wasNotTaken = true
+        error.sending = .no
         return error
     }
 }

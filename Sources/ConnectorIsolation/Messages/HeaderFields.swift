@@ -14,6 +14,11 @@ package struct HeaderFields: Sendable {
     /// The longest name or value, in bytes.
     private static let textLimit: UInt64 = 16 << 20
 
+    /// The fields of a request.
+    package init(_ fields: HTTPFields) {
+        self.fields = fields.map { (Array($0.name.utf8), Array($0.value.utf8)) }
+    }
+
     /// Copies fields from a struct of the ABI; nil if a pointer is null where none may be, or if there are too many.
     package init?(_ start: UnsafePointer<connector_http_header>?, _ count: UInt64) {
         guard count <= Self.limit, unsafe count == 0 || start != nil else { return nil }

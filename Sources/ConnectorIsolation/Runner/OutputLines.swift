@@ -15,9 +15,11 @@ internal import ConnectorPlatform
 struct OutputLines {
     /// Whether the runner has closed its output.
     private(set) var isOver = false
-    /// The last lines.
+    /// The last lines, without the stack traces of Swift's runtime: the line before one says what has happened.
     private(set) var last: [String] = []
     private var rest: [UInt8] = []
+    /// Whether a stack trace has begun, and not ended.
+    private var isInTrace = false
     /// How many lines of one second are passed on.
     private let limit: Int
     /// When that second began, in monotonic time.
@@ -81,13 +83,19 @@ struct OutputLines {
         guard !rest.isEmpty else { return }
         let line = String(decoding: rest, as: UTF8.self)
         rest = []
-        last = last.suffix(Self.keptCount - 1) + [line]
+        keep(line)
         guard passed < limit else {
             leftOut += 1
             return
         }
         passed += 1
         each(line)
+    }
+
+    private mutating func keep(_ line: String) {
+        if isInTrace, line.first?.isNumber == true { return }
+        isInTrace = line == "Current stack trace:"
+        if !isInTrace { last = last.suffix(Self.keptCount - 1) + [line] }
     }
 }
 

@@ -15,6 +15,7 @@ final class RingReading: Sendable {
     private let state = Monitor(State())
     private let isRunnerGone = Atomic<Bool>(false)
     private let hasBegun = Atomic<Bool>(false)
+    private let handled = Atomic<UInt64>(0)
 
     /// Whether messages come through the ring.
     var isUsed: Bool { hasBegun.load(ordering: .relaxed) }
@@ -27,6 +28,17 @@ final class RingReading: Sendable {
         state.withLock { $0.reader = reader }
         return !hasBegun.exchange(true, ordering: .relaxed)
     }
+
+    /// Notes that the thread has read bytes, and handled what they complete.
+    func handle(_ count: Int) {
+        handled.wrappingAdd(UInt64(count), ordering: .releasing)
+    }
+
+    /// Whether the thread has handled everything up to a position of the ring.
+    func hasHandled(upTo position: UInt64) -> Bool { handled.load(ordering: .acquiring) >= position }
+
+    /// Wakes the thread: a runner may have been stopped after it wrote, and before it woke the reader.
+    func wake() { state.withLock(\.reader)?.wake() }
 
     /// Notes that the thread has read everything.
     func finish() {
@@ -50,14 +62,12 @@ final class RingReading: Sendable {
 extension Runner {
     /// From now on, sends messages through one ring and reads the runner's from the other, on a thread of its own.
     ///
-    /// - Parameter ready: Runs as soon as messages go through the ring; the runner's answers wait in the other one.
     /// - Returns: False if it already does, or if the system has no thread.
-    func readRing(_ answers: RingMemory, writing requests: RingMemory, ready: () -> Void) -> Bool {
+    func readRing(_ answers: RingMemory, writing requests: RingMemory) -> Bool {
         let reader = RingReader(answers)
         guard ringReading.begin(reader) else { return false }
         outgoing.use(RingWriter(requests))
-        ready()
-        let isStarted = HostThread.start("runner-ring") { [self] in
+        let isStarted = makeThread("runner-ring") { [self] in
             do throws(ConnectorError) {
                 try read(reader, capacity: answers.capacity)
             } catch {
@@ -87,6 +97,7 @@ extension Runner {
             if isOver { rest -= count }
             unsafe try assembler.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]), nil)
             while let frame = try assembler.next() { try take(frame) }
+            ringReading.handle(count)
         }
     }
 }

@@ -4,6 +4,7 @@
 internal import CConnector
 internal import CRunner
 internal import ConnectorBase
+internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -106,9 +107,8 @@ extension Runner {
             // The runner may not use rings that the host has not offered.
             guard !runnerUsesRings || usesRings else { throw MessageReader.malformed }
             guard runnerUsesRings else { return greet(.success(())) }
-            guard readRing(page.toHost, writing: page.toRunner, ready: { greet(.success(())) }) else {
-                throw MessageReader.malformed
-            }
+            let isRead = readRing(page.toHost, writing: page.toRunner)
+            greet(isRead ? .success(()) : .failure(Self.lacks(Self.noThread)))
         case .weakened:
             var message = MessageReader(frame.payload)
             let fault = try message.text(limit: 256)
@@ -160,6 +160,8 @@ extension Runner {
 
     /// Reaps the process, and notifies everyone.
     private func finish(_ lines: inout OutputLines) {
+        // First, so that whoever finds the messages closed knows that the reason will be told.
+        state.withLock { $0.isOver = true }
         outgoing.close()
         var end = RunnerEnd()
         var (status, signal): (Int32, Int32) = (0, 0)
@@ -174,16 +176,17 @@ extension Runner {
         lines.finish { onLine(self, $0) }
         (end.status, end.signal) = (status, signal)
         end.lines = lines.last
-        end.note = CrashNote(text: page.noteText)
+        end.note = CrashNote(text: page.noteText).map(withSymbols)
         let taken = page.taken
         let outOfMemory = signal == SIGKILL ? bounds.outOfMemory : nil
         bounds.end()
         let clients = state.withLock { state in
-            state.isOver = true
             let reason = state.reason ?? outOfMemory
             // The note is only the plugins' word, and may describe an earlier signal that they survived.
             if reason != nil && signal == SIGKILL || !end.fits(end.note) { end.note = nil }
             if end.note == nil { end.reason = reason }
+            if end.lacksMemory { end.shortage = bounds.shortage }
+            state.end = end
             defer { state.clients = [:] }
             return Array(state.clients.values)
         }
@@ -204,6 +207,16 @@ extension Runner {
         closeDescriptors()
         onEnd(self)
         ended.send(())
+    }
+
+    /// The note with the function and the line. It is only the plugins' word, so the host reads the file of an instance and no other
+    /// one for it.
+    private func withSymbols(_ note: CrashNote) -> CrashNote {
+        let clients = state.withLock { Array($0.clients.values) }
+        guard let path = note.path, clients.contains(where: { $0.imagePath == path }) else { return note }
+        var note = note
+        note.frames = []
+        return note.withSymbols()
     }
 
     /// Why the host ends a runner that has closed its socket but still runs.

@@ -41,6 +41,7 @@ package final class Runner: Sendable {
     let wake: Pipe
     let onLine: Output
     let onEnd: @Sendable (_ runner: Runner) -> Void
+    let makeThread: HostThread.Make
     let state = Mutex(State())
     let greeting = Monitor<Result<Void, ConnectorError>?>(nil)
     /// Sent when the process has ended and been reaped.
@@ -53,6 +54,8 @@ package final class Runner: Sendable {
         var holders = 0
         /// Whether the runner has ended, or is about to.
         var isOver = false
+        /// How it has ended; nil as long as its clients are yet to learn that.
+        var end: RunnerEnd?
         /// Whether the process is reaped: all descriptors are closed, and their numbers may be reused.
         var isReaped = false
         /// Why the host ends it.
@@ -76,6 +79,7 @@ package final class Runner: Sendable {
     ///   - patience: How long it may take to answer, in nanoseconds.
     ///   - onLine: Receives each line that it prints.
     ///   - onEnd: Runs when the process has ended and every client knows; on the runner's thread.
+    ///   - makeThread: Starts a thread.
     package init(
         _ name: String,
         _ start: RunnerSpawner.Start,
@@ -83,15 +87,18 @@ package final class Runner: Sendable {
         groups: ControlGroupSource = ControlGroupSource(),
         patience: UInt64 = 5_000_000_000,
         onLine: @escaping Output,
-        onEnd: @escaping @Sendable (_ runner: Runner) -> Void = { _ in }
+        onEnd: @escaping @Sendable (_ runner: Runner) -> Void = { _ in },
+        makeThread: @escaping HostThread.Make = { HostThread.start($0, $1) }
     ) throws(ConnectorError) {
         guard let page = SharedPage() else {
+            let reason = SystemError()
             start.abandon()
-            throw Self.lacks("there is no memory to share with a runner")
+            let isFull = [EMFILE, ENFILE].contains(reason.number)
+            throw Self.lacks(isFull ? Self.noDescriptor : "there is no memory to share with a runner", reason)
         }
         guard let wake = try? Pipe(blocks: false) else {
             start.abandon()
-            throw Self.lacks("the process has no descriptors left for a runner")
+            throw Self.lacks(Self.noDescriptor)
         }
         do throws(ConnectorError) {
             child = try start.wait()
@@ -106,14 +113,15 @@ package final class Runner: Sendable {
         self.transport = transport
         self.onLine = onLine
         self.onEnd = onEnd
+        self.makeThread = makeThread
         processNumber = child.number
         self.wake = wake
         outgoing = OutgoingMessages(child.socket)
-        guard HostThread.start("runner", { self.work() }) else {
+        guard makeThread("runner", { self.work() }) else {
             child.end()
             bounds.end()
             wake.close()
-            throw Self.lacks("the system cannot create a thread for a runner")
+            throw Self.lacks(Self.noThread)
         }
         var hello = MessageWriter()
         Handshake.own.put(to: &hello)
@@ -159,12 +167,18 @@ package final class Runner: Sendable {
         )
     }
 
-    private static func lacks(_ what: String) -> ConnectorError {
+    /// What the system lacks if it creates no thread.
+    static let noThread = "the system cannot create a thread for a runner"
+
+    private static let noDescriptor = "the process has no descriptors left for a runner"
+
+    static func lacks(_ what: String, _ reason: SystemError? = nil) -> ConnectorError {
         ConnectorError(
             .unavailable,
             what,
             fix:
                 "raise the limits of the process and the machine, or let connectors share runners, by the same \"runner\" in the file",
+            cause: reason?.description,
             isRetryable: true
         )
     }
@@ -178,14 +192,26 @@ package final class Runner: Sendable {
     /// Whether the runner takes more instances.
     package var isAlive: Bool { !state.withLock(\.isOver) }
 
+    /// How the runner has ended; nil as long as its clients are yet to learn that.
+    var end: RunnerEnd? { state.withLock(\.end) }
+
+    /// Whether the runner's end of the socket is closed, so that the host is about to end it.
+    var hasHungUp: Bool {
+        state.withLock { state in
+            guard !state.isReaped else { return true }
+            var entry = pollfd(fd: child.socket, events: 0, revents: 0)
+            return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+        }
+    }
+
     // MARK: Instances
 
-    /// Adds an instance; nil if the runner has ended.
+    /// Adds an instance; nil if the runner has ended. One that is about to end tells the instance so.
     ///
     /// - Returns: The number that messages about it carry.
     package func add(_ client: any RunnerClient) -> UInt32? {
         state.withLock { state in
-            guard !state.isOver else { return nil }
+            guard state.end == nil else { return nil }
             state.last += 1
             state.clients[state.last] = client
             return state.last
@@ -265,6 +291,8 @@ package final class Runner: Sendable {
 
     /// Asks the runner to answer, and ends it if it does not in time: it hangs, is stopped or is starved.
     ///
+    /// What the runner has written by then counts, although a listener may hold the thread that reads it.
+    ///
     /// - Parameter patience: How long the answer may take, in nanoseconds.
     package func checkPulse(on clock: any HostClock, patience: UInt64) {
         let number = state.withLock { state -> UInt64? in
@@ -274,8 +302,21 @@ package final class Runner: Sendable {
         }
         guard let number else { return }
         send(.ping, instance: 0, [])
+        awaitPong(number, upTo: nil, on: clock, patience: patience)
+    }
+
+    /// - Parameter position: Up to where in the ring the answer may be; nil for as far as the runner has written at the end of the wait.
+    private func awaitPong(_ number: UInt64, upTo position: UInt64?, on clock: any HostClock, patience: UInt64) {
         _ = clock.schedule(after: patience) { [weak self] in
-            guard let self, state.withLock({ $0.pong < number && !$0.isOver }) else { return }
+            guard let self else { return }
+            let position = unsafe position ?? page.toHost.tail.pointee.load(ordering: .sequentiallyConsistent)
+            let isRead = !ringReading.isUsed || ringReading.hasHandled(upTo: position)
+            // Only now: what is read up to there may be the answer.
+            guard state.withLock({ $0.pong < number && !$0.isOver }) else { return }
+            guard isRead else {
+                ringReading.wake()
+                return awaitPong(number, upTo: position, on: clock, patience: patience)
+            }
             stop("it did not answer for \(Duration.nanoseconds(Int64(clamping: patience)).brief)")
         }
     }

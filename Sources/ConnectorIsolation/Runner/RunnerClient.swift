@@ -7,6 +7,9 @@ package protocol RunnerClient: AnyObject, Sendable {
     /// The gate's path, for the log.
     var path: String { get }
 
+    /// The file of the plugin's image, as the runner names it; nil until there is one.
+    var imagePath: String? { get }
+
     /// Takes a message about the instance.
     func receive(_ frame: consuming Frame)
 
@@ -17,4 +20,8 @@ package protocol RunnerClient: AnyObject, Sendable {
     ///
     /// - Parameter taken: How many messages the runner had taken.
     func runnerEnded(_ end: RunnerEnd, taken: UInt64)
+}
+
+extension RunnerClient {
+    package var imagePath: String? { nil }
 }

@@ -16,6 +16,8 @@ package struct RunnerEnd: Sendable {
     package var lines: [String] = []
     /// Why the host ended it; nil if it ended on its own.
     package var reason: String?
+    /// What it lacked when it ended itself; nil for nothing that is known.
+    package var shortage: String?
 
     /// The status with which a runner exits that finds the memory which it shares with the host overwritten; EX_PROTOCOL of sysexits.h(3).
     package static let overwritten: Int32 = 76
@@ -26,7 +28,9 @@ package struct RunnerEnd: Sendable {
     package init() {}
 
     /// One clause for a person.
-    package var description: String {
+    package var description: String { shortage.map { "\($0): \(course)" } ?? course }
+
+    private var course: String {
         if let reason { return reason }
         if let note {
             let thread = note.thread.map { ", on the thread \($0)" } ?? ""
@@ -57,17 +61,36 @@ package struct RunnerEnd: Sendable {
     /// - Parameters:
     ///   - what: The operation, or what else did not happen.
     ///   - plugin: The plugin's id and version.
-    ///   - isSent: Whether the runner had taken the call.
-    package func error(_ what: String, plugin: String, isSent: Bool) -> ConnectorError {
+    ///   - sending: Whether the runner had taken the call.
+    ///   - isRepeatable: Whether the call may be made again even if it took effect.
+    package func error(
+        _ what: String,
+        plugin: String,
+        sending: ConnectorError.Sending,
+        isRepeatable: Bool
+    ) -> ConnectorError {
+        let outcome =
+            switch sending {
+            case .no: "the call was not sent"
+            case .yes: "the call was sent, and may have taken effect"
+            default: "whether the call was sent is not known, and it may have taken effect"
+            }
         var error = ConnectorError(
             .crashed,
-            "\(what): the runner of \(plugin) has ended: \(description); "
-                + (isSent ? "the call was sent, and may have taken effect" : "the call was not sent"),
+            "\(what): the runner of \(plugin) has ended: \(description); \(outcome)",
             cause: lastLines,
-            isRetryable: true
+            isRetryable: sending == .no || isRepeatable
         )
-        error.wasNotTaken = !isSent
+        error.sending = sending
         return error
+    }
+
+    /// Whether it ended itself because it could not allocate memory, as the runtimes of Swift, Rust and C++ say.
+    var lacksMemory: Bool {
+        let words = ["failed to allocate", "memory allocation of", "std::bad_alloc"]
+        // Those runtimes end by SIGABRT, SIGILL or SIGTRAP: a plugin may have caught the failure, and crashed later.
+        let isAbort = [4, 5, 6].contains(signal != 0 ? signal : status - 128)
+        return reason == nil && isAbort && lines.contains { line in words.contains { line.contains($0) } }
     }
 
     /// Whether a note describes this end. In a PID namespace of its own, the first process exits with 128 plus the signal's number.

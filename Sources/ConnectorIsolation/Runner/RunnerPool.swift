@@ -9,7 +9,7 @@ internal import Synchronization
 
 /// The runners of a host: each is started when its first gate opens, and ends with its last.
 package final class RunnerPool: Sendable {
-    /// One of the two runners of a key: an instance and its standby are in different ones.
+    /// One of the two runners of a key: an instance is in one, its standby or its successor in the other.
     package enum Berth: Sendable, Hashable {
         case first
         case second
@@ -40,6 +40,14 @@ package final class RunnerPool: Sendable {
             self.berth = berth
             self.image = image
             self.sandbox = sandbox
+        }
+
+        /// Whether another key has the same image, perhaps with the libraries beside it, which are known only once it was read.
+        fileprivate func hasImage(of other: Key) -> Bool {
+            var (key, other) = (self, other)
+            key.image?.libraries = []
+            other.image?.libraries = []
+            return key == other
         }
     }
 
@@ -122,11 +130,12 @@ package final class RunnerPool: Sendable {
         for runner in runners { runner.stop("the host has ended") }
     }
 
-    /// Starts the process for a key if it has none, without waiting for it; blocks only while another caller starts the key's runner.
-    /// Balance it with ``hold(_:)``, ``move(_:to:)`` or ``abandon(_:)``.
+    /// Starts the process for a key if neither it nor another key of the same image has one, without waiting for it; blocks only while
+    /// another caller starts the key's runner. Balance it with ``hold(_:)``, ``move(_:to:)`` or ``abandon(_:)``.
     package func begin(_ key: Key) {
         withSlot(of: key) { slot in
-            guard slot.isEmpty, reserve() == nil else { return }
+            let isShared = state.withLock { $0.slots.keys.contains { $0 != key && $0.hasImage(of: key) } }
+            guard slot.isEmpty, !isShared, reserve() else { return }
             do throws(ConnectorError) {
                 slot.start = try RunnerSpawner.shared.begin(program(), key.sandbox)
             } catch {
@@ -157,19 +166,23 @@ package final class RunnerPool: Sendable {
     ///
     /// - Returns: A runner that does not end before ``Runner/release()``.
     package func hold(_ key: Key) throws(ConnectorError) -> Runner {
-        try withSlot(of: key) { slot throws(ConnectorError) in
+        if let runner = try holdIfRoom(key) { return runner }
+        throw ConnectorError(
+            .unavailable,
+            "the host has \(limit) runners, the most that it may have",
+            fix: "let connectors share runners, by the same \"runner\" in the file"
+        )
+    }
+
+    /// The runner for a key as ``hold(_:)`` gives it; nil if there is none, and the host may have no more.
+    package func holdIfRoom(_ key: Key) throws(ConnectorError) -> Runner? {
+        try withSlot(of: key) { slot throws(ConnectorError) -> Runner? in
             if let runner = slot.runner, runner.hold() {
                 abandonStart(of: &slot)
                 return runner
             }
             let start = slot.start.take()
-            if start == nil, let count = reserve() {
-                throw ConnectorError(
-                    .unavailable,
-                    "the host has \(count) runners, the most that it may have",
-                    fix: "let connectors share runners, by the same \"runner\" in the file"
-                )
-            }
+            guard start != nil || reserve() else { return nil }
             do throws(ConnectorError) {
                 let process = if let start { start } else { try RunnerSpawner.shared.begin(program(), key.sandbox) }
                 let runner = try Runner(
@@ -226,14 +239,13 @@ package final class RunnerPool: Sendable {
 
     /// Reserves one of the ``limit`` runners for one that is to start.
     ///
-    /// - Returns: How many runners there are, if that is the limit already; nil otherwise.
-    private func reserve() -> Int? {
+    /// - Returns: False if there are so many already.
+    private func reserve() -> Bool {
         state.withLock { state in
             state.removeDead()
-            let count = state.living.count + state.startCount
-            guard count < limit else { return count }
+            guard state.living.count + state.startCount < limit else { return false }
             state.startCount += 1
-            return nil
+            return true
         }
     }
 

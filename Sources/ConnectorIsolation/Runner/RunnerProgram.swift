@@ -18,6 +18,8 @@ package final class RunnerProgram: Sendable {
     package let path: String
     /// The program's file, open for reading.
     let file: OwnedDescriptor
+    /// Its size and when its content changed last, as they were when it was opened. To replace or remove a file changes neither.
+    private let content: [Int]?
 
     /// The environment variable that names the program.
     package static let variable = "CONNECTOR_RUNNER"
@@ -31,6 +33,24 @@ package final class RunnerProgram: Sendable {
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         self.path = path
         file = OwnedDescriptor(descriptor)
+        content = Self.content(of: descriptor)
+    }
+
+    private static func content(of descriptor: Int32) -> [Int]? {
+        FileIdentity(descriptor: descriptor).map { [$0.size, $0.modified] }
+    }
+
+    /// Checks that nobody has written into the program since it was opened: it would run with the rights of the host.
+    ///
+    /// - Throws: `unavailable` if somebody has.
+    func checkUnchanged() throws(ConnectorError) {
+        guard Self.content(of: file.number) != content else { return }
+        throw ConnectorError(
+            .unavailable,
+            "\(path) has been overwritten since the host opened it",
+            fix: "start the host again; to install a program, write another file and rename it",
+            isRetryable: true
+        )
     }
 
     /// Finds and opens the program: at the given path, by the environment, beside this program, in `libexec`, or in `PATH`.

@@ -160,6 +160,7 @@ package final class RunnerSpawner: Sendable {
     }
 
     private static func spawn(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Launch {
+        try program.checkUnchanged()
         var (own, other): (Int32, Int32) = (-1, -1)
         let paired = unsafe runner_socket_pair(&own, &other)
         guard paired == 0 else { throw RunnerProgram.failure(program.path, -paired) }

@@ -23,12 +23,15 @@ package final class SharedMemory: @unchecked Sendable {
     private let size: Int
     private let file: Atomic<Int32>
 
-    /// Makes memory, filled with zeros; nil if there is no room.
+    /// Makes memory, filled with zeros; nil if there is no room, and then `errno` says of what.
     ///
     /// - Parameter size: The size in bytes.
     package init?(size: Int) {
         let descriptor = runner_memory(UInt64(size))
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+            errno = -descriptor
+            return nil
+        }
         guard let address = unsafe runner_map(descriptor, UInt64(size)) else {
             close(descriptor)
             return nil

@@ -18,7 +18,7 @@ package final class SharedPage: Sendable {
 
     private let memory: SharedMemory
 
-    /// Makes the memory; nil if there is no room.
+    /// Makes the memory; nil if there is no room, and then `errno` says of what.
     package init?() {
         guard let memory = SharedMemory(size: Self.size) else { return nil }
         self.memory = memory

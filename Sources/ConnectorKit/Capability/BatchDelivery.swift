@@ -8,7 +8,8 @@ public import ConnectorCapabilities
 /// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It rejects that item and
 /// delivers the others. If the vendor itself says which items it refuses, throw a ``BatchRefusal``. Any other failure ends the delivery;
 /// the answers ask the host to retry the remaining items. They ask for it at once if half of the call's time is over, after which no
-/// further request starts: of a call that misses its deadline, the host learns nothing, and delivers everything again.
+/// further request starts. A request that nobody answers times out a little before the call: of a call that misses its deadline, the
+/// host learns nothing, and delivers everything again.
 public struct BatchDelivery: Sendable {
     /// The greatest size of one encoded item, in bytes.
     public var itemBytes: Int
@@ -102,6 +103,7 @@ public struct BatchDelivery: Sendable {
             groups.flatMap { group in self.batches(of: group.filter { progress.answers[$0] == nil }, encoded) }
                 .reversed()
         )
+        Deadline.leaveTimeToAnswer()
         while let batch = batches.popLast() {
             guard !Deadline.isHalfOver else {
                 return progress.answered(else: .unsent("not sent: other requests took half of the call's time"))

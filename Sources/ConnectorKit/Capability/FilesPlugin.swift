@@ -82,11 +82,11 @@ extension FilesPlugin {
     /// The operation `get`.
     public func get(path: String, offset: UInt64, count: UInt32, tag: String?) async throws -> [UInt8] {
         try FilePathRule.check(path)
-        guard (1...FileEntry.partLimit).contains(Int(count)), offset <= UInt64(Int64.max) - UInt64(count) else {
-            throw PluginError(
-                .invalid,
-                "a part of \(count) bytes from byte \(offset) cannot be read; count must be 1 to \(FileEntry.partLimit)"
-            )
+        guard (1...FileEntry.partLimit).contains(Int(count)) else {
+            throw PluginError(.invalid, "count is \(count); it must be 1 to \(FileEntry.partLimit)")
+        }
+        guard offset <= UInt64(Int64.max) - UInt64(count) else {
+            throw PluginError(.invalid, "offset is \(offset): no file is that long")
         }
         return try await get(path, from: offset, count: Int(count), tag: tag)
     }

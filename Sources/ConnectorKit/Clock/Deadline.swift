@@ -10,11 +10,13 @@ internal import Synchronization
 package final class Deadline: Sendable {
     @TaskLocal private static var ofCall: Deadline?
 
-    /// In nanoseconds; `UInt64.max` once the call has ended.
+    /// The end of what the call awaits, in nanoseconds; `UInt64.max` once the call has ended.
     private let end: Atomic<UInt64>
     private let isOver = Atomic(false)
     /// The middle of the time that was left when ``isHalfOver`` was first asked, in nanoseconds; 0 until then.
     private let middle = Atomic<UInt64>(0)
+    /// Whether ``end`` leaves time to answer.
+    private let leavesTime = Atomic(false)
     private let clock: any ClockService
 
     private init(_ end: UInt64, on clock: any ClockService) {
@@ -47,6 +49,19 @@ package final class Deadline: Sendable {
         let middle = now < end ? now + (end - now) / 2 : .max
         let (isFirst, known) = call.middle.compareExchange(expected: 0, desired: middle, ordering: .relaxed)
         return now >= (isFirst ? middle : known)
+    }
+
+    /// Ends the requests of the call a little before the call itself, so that a request that nobody answers leaves time to answer for the
+    /// others: by a twentieth of the time that is left, at least half a second, at most half of that time. Later calls do nothing.
+    static func leaveTimeToAnswer() {
+        // The middle is that of the whole time.
+        guard let call = ofCall, !isHalfOver, !call.leavesTime.exchange(true, ordering: .relaxed) else { return }
+        let (end, now) = (call.end.load(ordering: .relaxed), call.clock.monotonic)
+        guard end < .max, now < end else { return }
+        let left = end - now
+        let earlier = end - min(max(left / 20, 500_000_000), left / 2)
+        // The call may have ended meanwhile.
+        _ = call.end.compareExchange(expected: end, desired: earlier, ordering: .relaxed)
     }
 
     /// The earlier of ``current`` and the end of a timeout that begins now.

@@ -22,7 +22,8 @@ public struct UsedGate: Sendable {
     ///
     /// - Parameters:
     ///   - operation: The operation's name in the capability.
-    ///   - arguments: The arguments by name; `bytes` are Base64.
+    ///   - arguments: The arguments by name. `bytes` are `{"base64": "…"}`, as in results, or a string, which means its own UTF-8
+    ///     bytes.
     ///   - timeout: The time after which the call fails with `timedOut`; nil for the host's 30 seconds.
     /// - Throws: The used gate's error, which names its connector.
     public func call(

@@ -7,8 +7,8 @@ extension HTTPResponse {
     /// Converts a response to an error in the vocabulary that all vendors share.
     ///
     /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect counts as the answer of a
-    /// proxy or a captive portal, and so does a web page whose status is 2xx, 400 or 422. Both yield
-    /// `protocolViolation`, and the call may be retried.
+    /// proxy or a captive portal, and so does a web page whose status is 2xx, 400 or 422. Both yield `protocolViolation`, and the call
+    /// may be retried. So does the refusal of a server that speaks TLS.
     ///
     /// - Parameters:
     ///   - vendor: The vendor's name, which becomes the error's domain.
@@ -32,14 +32,18 @@ extension HTTPResponse {
 
     /// Whether the answer came from something other than the vendor.
     var isForeign: Bool {
-        (300..<400).contains(status) || (isPage && (isSuccess || status == 400 || status == 422))
+        (300..<400).contains(status) || wantsTLS || (isPage && (isSuccess || status == 400 || status == 422))
     }
+
+    /// Whether a server that speaks TLS refuses a request without it, in the words of Go's servers.
+    private var wantsTLS: Bool { status == 400 && excerpt.contains("sent an HTTP request to an HTTPS server") }
 
     /// The error for an answer that is not the vendor's; ignores its `Retry-After`.
     func foreignAnswer(to vendor: String) -> PluginError {
-        var message = "\(isPage ? "a web page" : "a redirect") (HTTP \(status)) came instead of \(vendor)'s answer"
+        let kind = isPage ? "a web page" : (300..<400).contains(status) ? "a redirect" : "another server's refusal"
+        var message = "\(kind) (HTTP \(status)) came instead of \(vendor)'s answer"
         if let place = headers["Location"]?.prefix(while: { $0 != "?" }) { message += ", to \(place)" }
-        message += "; a proxy or a captive portal may have sent it"
+        message += wantsTLS ? "; its URL must begin with https://" : "; a proxy or a captive portal may have sent it"
         if !excerpt.isEmpty { message += ": \(excerpt)" }
         return PluginError(.protocolViolation, message, domain: vendor, detail: Int32(clamping: status))
     }

@@ -47,12 +47,17 @@ extension HTTPResponse {
 
     /// The wait that `Retry-After` requests (RFC 9110, section 10.2.3), at most a year; nil if absent or unreadable.
     ///
-    /// - Parameter now: The time that a date is measured from.
+    /// - Parameter now: The time that a date is measured from if the response has no `Date`: the server's own clock has both, and this
+    ///   machine's may be wrong.
     public func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers["Retry-After"] else { return nil }
-        let seconds = Int64(text).map { Duration.seconds(max(0, $0)) }
+        // Some servers send fractions, or more digits than an integer holds.
+        let isDecimal = text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
+        let decimal = isDecimal ? Double(text).map { Int64(min($0, 31_536_000).rounded(.up)) } : nil
+        let seconds = (Int64(text) ?? decimal).map { Duration.seconds(max(0, $0)) }
         // A device without a clock may be decades behind the server's date.
-        let wait = seconds ?? Timestamp(httpDate: text)?.duration(since: now)
+        let sent = headers["Date"].flatMap { Timestamp(httpDate: $0) }
+        let wait = seconds ?? Timestamp(httpDate: text)?.duration(since: sent ?? now)
         return wait.map { min($0, .seconds(31_536_000)) }
     }
 }

@@ -16,10 +16,14 @@ public import ConnectorBase
 ///
 /// Be exact about the proof of success and ignore the rest: servers that speak a vendor's protocol add members and
 /// mislabel the media type.
+///
+/// Nor does a status alone prove a refusal: what answers 400 may be a gateway, or a server that now speaks TLS. An adapter whose vendor
+/// blames events with 400 or 422 also says how it recognises the vendor's words, so that nothing else turns events into dead letters.
 public struct VendorAnswer: Sendable {
     private let vendor: String
     private let statuses: ClosedRange<Int>
     private let forms: [Form]
+    private let isVendorsRefusal: @Sendable (HTTPResponse) -> Bool
 
     /// Declares an answer.
     ///
@@ -27,10 +31,23 @@ public struct VendorAnswer: Sendable {
     ///   - vendor: The vendor's name, which becomes the domain of errors.
     ///   - statuses: The HTTP statuses of the answer.
     ///   - forms: The accepted forms of the body.
-    public init(_ vendor: String, statuses: ClosedRange<Int> = 200...200, _ forms: [Form]) {
+    ///   - isRefusal: Whether an answer with status 400 or 422 is the vendor's; by default each is that is no web page.
+    public init(
+        _ vendor: String,
+        statuses: ClosedRange<Int> = 200...200,
+        _ forms: [Form],
+        isRefusal: @escaping @Sendable (HTTPResponse) -> Bool = { _ in true }
+    ) {
         self.vendor = vendor
         self.statuses = statuses
         self.forms = forms
+        isVendorsRefusal = isRefusal
+    }
+
+    /// Whether a response is the vendor's refusal of what was sent, with status 400 or 422: such an answer to a request without content
+    /// can prove that the vendor is there.
+    public func isRefusal(_ response: HTTPResponse) -> Bool {
+        [400, 422].contains(response.status) && !response.isForeign && isVendorsRefusal(response)
     }
 
     /// One form of an answer's body.
@@ -103,8 +120,9 @@ public struct VendorAnswer: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - failure: Creates the error for a refusal by the vendor.
-    /// - Throws: The failure for a status outside 2xx and 3xx. For any other response, redirects included, a
-    ///   ``PluginError`` of status `protocolViolation`, which may be retried: the proxy in between may be gone by then.
+    /// - Throws: The failure for a status outside 2xx and 3xx, unless it is 400 or 422 and ``isRefusal(_:)`` is false. For any other
+    ///   response, redirects included, a ``PluginError`` of status `protocolViolation`, which may be retried: the proxy in between may be
+    ///   gone by then.
     public func body(
         of response: HTTPResponse,
         failure: (HTTPResponse) -> PluginError
@@ -119,7 +137,10 @@ public struct VendorAnswer: Sendable {
             }
             for form in forms { if let body = form.read(response, json) { return body } }
         }
-        guard (200..<400).contains(response.status) else { throw failure(response) }
+        guard (200..<400).contains(response.status) else {
+            let isStrange = [400, 422].contains(response.status) && !isRefusal(response)
+            throw isStrange ? response.foreignAnswer(to: vendor) : failure(response)
+        }
         throw violation(response, objection)
     }
 

@@ -110,7 +110,7 @@ struct HostGates: GateService, @unchecked Sendable {
         guard let json = unsafe json, length > 0 else { return .success(.null) }
         let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: json, count: Int(clamping: length)))
         do throws(ConnectorError) {
-            return .success(try JSONValue(parsing: bytes, file: "result"))
+            return .success(try JSONValue(document: bytes, file: "result"))
         } catch {
             return .failure(PluginError(.protocolViolation, "the used gate's result is not JSON: \(error)"))
         }

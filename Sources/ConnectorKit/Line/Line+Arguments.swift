@@ -50,7 +50,8 @@ extension Line {
     @_disfavoredOverload
     public static func argument(_ text: [UInt8], _ name: String) throws -> JSONValue {
         do throws(ConnectorError) {
-            return try JSONValue(parsing: text, file: name)
+            // A batch holds events that may themselves be as deep as any value.
+            return try JSONValue(document: text, file: name)
         } catch {
             throw PluginError(error)
         }

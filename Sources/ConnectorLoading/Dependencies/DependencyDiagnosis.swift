@@ -27,10 +27,14 @@ package struct DependencyDiagnosis {
         closure.members.indices.filter { closure.members[$0].isMissing }.map { index in
             let chain = shortened(closure.chain(to: index))
             let name = closure.members[index].name.excerpt
+            // musl's C library; glibc's is libc.so.6.
+            let isForMusl = name == "libc.so" || name.hasPrefix("libc.musl-")
             return ConnectorError(
                 .missingDependency,
                 chain.dropLast().joined(separator: " needs ") + " needs \(name), which is not on this system",
-                fix: "install the package that has \(name), or add its folder to LD_LIBRARY_PATH",
+                fix: isForMusl
+                    ? "it was built for musl: build it for glibc, or link it statically"
+                    : "install the package that has \(name), or add its folder to LD_LIBRARY_PATH",
                 cause: "\(chain.joined(separator: " -> ")) (not found)"
             )
         }

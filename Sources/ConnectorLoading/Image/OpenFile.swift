@@ -110,7 +110,7 @@ package struct OpenFile: ~Copyable {
             ConnectorError(
                 .unreadable,
                 "\(path) cannot be read",
-                fix: SystemError(number).limitRemedy ?? "check the permissions of the file and its folders",
+                fix: SystemError(number).openingRemedy,
                 cause: cause
             )
         }

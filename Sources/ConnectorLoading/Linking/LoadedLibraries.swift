@@ -112,24 +112,43 @@
         private static func read(_ information: UnsafeRawPointer) -> Library {
             let base = unsafe information.load(as: UInt.self)
             let name = unsafe information.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self)
-            let headers = unsafe information.load(fromByteOffset: 16, as: UnsafeRawPointer?.self)
             let count = unsafe Int(information.load(fromByteOffset: 24, as: UInt16.self))
             var library = Library(soname: nil, path: unsafe name.map { unsafe String(cString: $0) } ?? "")
+            guard let headers = unsafe information.load(fromByteOffset: 16, as: UnsafeRawPointer?.self) else {
+                return library
+            }
             for index in 0..<count {
-                guard let header = unsafe headers.map({ unsafe $0 + index * 56 }),
-                    unsafe header.load(as: UInt32.self) == ELFConstant.dynamic,
+                let header = unsafe headers + index * 56
+                guard unsafe header.load(as: UInt32.self) == ELFConstant.dynamic,
                     let dynamic = unsafe UnsafeRawPointer(
                         bitPattern: base &+ header.load(fromByteOffset: 16, as: UInt.self)
                     )
                 else { continue }
-                unsafe readNames(dynamic, base: base, into: &library)
+                unsafe readNames(dynamic, base: base, into: &library) { address in
+                    unsafe isLoaded(address, base: base, headers, count)
+                }
             }
             return library
         }
 
+        /// Whether an address is in a segment that a library's program headers load.
+        private static func isLoaded(_ address: UInt, base: UInt, _ headers: UnsafeRawPointer, _ count: Int) -> Bool {
+            (0..<count).contains { index in
+                let header = unsafe headers + index * 56
+                guard unsafe header.load(as: UInt32.self) == ELFConstant.load else { return false }
+                let start = unsafe base &+ header.load(fromByteOffset: 16, as: UInt.self)
+                return unsafe address &- start < header.load(fromByteOffset: 40, as: UInt.self)
+            }
+        }
+
         /// Reads the names in a dynamic section in memory, which the dynamic linker has checked: it is mapped, and ends with a null
         /// tag.
-        private static func readNames(_ dynamic: UnsafeRawPointer, base: UInt, into library: inout Library) {
+        private static func readNames(
+            _ dynamic: UnsafeRawPointer,
+            base: UInt,
+            into library: inout Library,
+            isLoaded: (UInt) -> Bool
+        ) {
             var strings: UInt?
             var offsets: (soname: UInt?, runpath: UInt?, rpath: UInt?) = (nil, nil, nil)
             var entry = unsafe dynamic
@@ -146,7 +165,8 @@
                 }
                 unsafe entry += 16
             }
-            guard let strings else { return }
+            // The vDSO of User-Mode Linux names an address where nothing is.
+            guard let strings, isLoaded(strings) else { return }
             func text(_ offset: UInt?) -> String? {
                 guard let offset, let text = unsafe UnsafePointer<CChar>(bitPattern: strings &+ offset) else {
                     return nil

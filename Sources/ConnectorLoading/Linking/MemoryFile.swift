@@ -30,6 +30,7 @@ internal import Synchronization
         private static let closeOnExec: UInt32 = 1
         private static let allowSealing: UInt32 = 2
         private static let executable: UInt32 = 16
+        private static let notExecutable: UInt32 = 8
         private static let addSeals: Int32 = 1033
         /// F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE.
         private static let allSeals: Int32 = 1 | 2 | 4 | 8
@@ -50,6 +51,8 @@ internal import Synchronization
             // Kernels before 6.3 reject the flag, later ones may require it (sysctl vm.memfd_noexec).
             var descriptor = unsafe create(name, flags | executable)
             if descriptor < 0, errno == EINVAL { descriptor = unsafe create(name, flags) }
+            // With vm.memfd_noexec=2 no such file may be run as a program; the dynamic linker maps one all the same.
+            if descriptor < 0, errno == EACCES { descriptor = unsafe create(name, flags | notExecutable) }
             guard descriptor >= 0 else { throw SystemError() }
             let file = MemoryFile(descriptor: descriptor)
             try unsafe OutputFile.write(bytes, to: descriptor)

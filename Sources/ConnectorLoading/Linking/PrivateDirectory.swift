@@ -61,7 +61,10 @@ package struct PrivateDirectory: ~Copyable {
         do throws(SystemError) {
             try unsafe OutputFile.write(bytes, to: descriptor)
         } catch {
-            throw DynamicLinker.Failure(text: "\(file) cannot be written: \(error)")
+            throw DynamicLinker.Failure(
+                text: "\(file) cannot be written: \(error)",
+                fix: error.diskRemedy ?? error.limitRemedy
+            )
         }
         return file
     }

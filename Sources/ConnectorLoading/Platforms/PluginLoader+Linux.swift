@@ -259,6 +259,7 @@ internal import ConnectorManifest
                 return ConnectorError(
                     .unsupported,
                     "the system has no files in memory, in which \(path) is handed to its runner",
+                    fix: error.limitRemedy,
                     cause: error.description
                 )
             }

@@ -7,9 +7,10 @@ package import ConnectorCapabilities
 /// Converts text to an operation's arguments: the words of a command line, or the fields of a form.
 ///
 /// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, except that a `string` is taken
-/// verbatim. A single JSON object may hold all arguments by name, unless the first parameter takes `json`. If exactly
-/// one parameter takes `json`, `NAME=VALUE` with any other name is a member of it: `query=Berlin limit=1`. A member
-/// whose type in the model is text is also taken verbatim, unless it is written as a JSON string.
+/// verbatim. A single JSON object may hold all arguments by name, unless the first parameter takes `json`; where that
+/// takes a text, an object with any other name is the text. If exactly one parameter takes `json`, `NAME=VALUE` with
+/// any other name is a member of it: `query=Berlin limit=1`. A member whose type in the model is text is also taken
+/// verbatim, unless it is written as a JSON string.
 package struct ArgumentReader: Sendable, Hashable {
     /// The operation to call.
     package let operation: String
@@ -66,7 +67,8 @@ package struct ArgumentReader: Sendable, Hashable {
     /// - Throws: `invalid`, with the signature.
     package func arguments(_ words: [String]) throws(ConnectorError) -> JSONObject {
         if words.count == 1, let first = inputs.first, first.type != .json, let word = words.first, word.hasPrefix("{"),
-            case .object(let object)? = try? JSONValue(parsing: word)
+            case .object(let object)? = try? JSONValue(parsing: word),
+            !first.type.isText || !object.isEmpty && object.names.allSatisfy(isInput)
         {
             return object
         }
@@ -109,10 +111,13 @@ package struct ArgumentReader: Sendable, Hashable {
 
     /// The value of a text.
     ///
-    /// - Throws: `invalid`, with the signature, if the operation has no such parameter, or if the text must be JSON but
-    ///   is not.
+    /// - Throws: `invalid`, with the signature, if the operation has no such parameter, or its model no such member, or if
+    ///   the text must be JSON but is not.
     package func value(of entry: Entry) throws(ConnectorError) -> JSONValue {
         if entry.isMember {
+            guard members.isEmpty || members.contains(where: { $0.name == entry.name }) else {
+                throw unknown("member", entry.name, among: members.map(\.name))
+            }
             guard isText(member: entry.name) else {
                 return (try? JSONValue(parsing: entry.text)) ?? .string(entry.text)
             }
@@ -120,8 +125,7 @@ package struct ArgumentReader: Sendable, Hashable {
             return literal ?? .string(entry.text)
         }
         guard let parameter = inputs.first(where: { $0.name == entry.name }) else {
-            let hint = suggestion(for: entry.name, among: inputs.map(\.name)).map { "; \($0)" } ?? ""
-            throw wrong("\(operation) has no parameter \"\(entry.name)\"\(hint)")
+            throw unknown("parameter", entry.name, among: inputs.map(\.name))
         }
         return try value(entry.text, of: parameter)
     }
@@ -140,9 +144,14 @@ package struct ArgumentReader: Sendable, Hashable {
             let isText = inputs.contains { $0.name == argument.name && $0.type.isText }
             words.append("\(argument.name)=\((isText ? argument.value.string : nil) ?? argument.value.serialized())")
         }
-        if (try? self.arguments(words)) == arguments { return words }
-        let whole = [JSONValue.object(arguments).serialized()]
-        return (try? self.arguments(whole)) == arguments ? whole : nil
+        var forms = [words, [JSONValue.object(arguments).serialized()]]
+        // A scalar for the only `json` parameter cannot follow its name, which would make it a member.
+        if arguments.members.count == 1, let only = arguments.members.first { forms.append([only.value.serialized()]) }
+        return forms.first { form in
+            // A program's argument contains no NUL, and one that begins with a hyphen is an option.
+            !form.contains { $0.utf8.contains(0) || $0.utf8.first == UInt8(ascii: "-") }
+                && (try? self.arguments(form)) == arguments
+        }
     }
 
     private func text(ofMember name: String, _ value: JSONValue) -> String {
@@ -155,10 +164,12 @@ package struct ArgumentReader: Sendable, Hashable {
         members.first { $0.name == name }.map { $0.kind.isText } ?? false
     }
 
+    private func isInput(_ name: String) -> Bool { inputs.contains { $0.name == name } }
+
     /// Whether `NAME=VALUE` is a member of the only `json` parameter rather than a parameter.
     private func isMember(_ name: String, _ value: String) -> Bool {
         guard let container else { return false }
-        guard name == container.name else { return !inputs.contains { $0.name == name } }
+        guard name == container.name else { return !isInput(name) }
         // A member may have the name of its parameter, as in event="Order Completed" for the parameter event.
         return switch try? JSONValue(parsing: value) {
         case .object, .array: false
@@ -191,6 +202,11 @@ package struct ArgumentReader: Sendable, Hashable {
         } catch {
             throw wrong("\(operation), \(parameter.name): \"\(text)\" is not JSON", cause: error.message)
         }
+    }
+
+    private func unknown(_ what: String, _ name: String, among known: [String]) -> ConnectorError {
+        let hint = suggestion(for: name, among: known).map { "; \($0)" } ?? ""
+        return wrong("\(operation) has no \(what) \"\(name)\"\(hint)")
     }
 
     private func wrong(_ message: String, cause: String? = nil) -> ConnectorError {

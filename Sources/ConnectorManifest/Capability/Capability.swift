@@ -78,6 +78,11 @@ public struct Operation: Sendable, Hashable {
     }
 }
 
+extension Operation {
+    /// Whether a call may be made again although the first one may have taken effect: it has none, or the vendor knows its event by id.
+    package var isRepeatable: Bool { isSafe || isDelivered }
+}
+
 extension [Capability] {
     /// Finds an operation by its name; `capability/operation` where two capabilities share a name.
     ///

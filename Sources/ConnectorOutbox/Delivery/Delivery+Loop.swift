@@ -14,6 +14,8 @@ extension Delivery {
         var repeated: Repetition?
         /// How many attempts have failed in a row.
         var failures = 0
+        /// Why the last of them failed; nil once one has succeeded.
+        var failure: DeliveryFailure?
         /// How many more slow deliveries must succeed before the batches grow again; more than zero only after a timeout.
         var slowDeliveriesLeft = 0
         /// The monotonic time before which the pace allows no batch.
@@ -51,7 +53,7 @@ extension Delivery {
     }
 
     private func step(_ progress: inout Progress) async throws(ConnectorError) {
-        guard environment.isUsable() else { return try await waitForGate(&progress) }
+        guard connector.isUsable() else { return try await waitForGate(&progress) }
         let limit = BatchLimits(count: progress.repeated?.count ?? progress.count, bytes: limits.bytes)
         let (monotonic, now) = (environment.clock.now(), environment.clock.wallTime())
         try await compareClocks(&progress, now)
@@ -70,7 +72,7 @@ extension Delivery {
         if let (end, enough) = gather(batch, limit, &progress, monotonic, now) {
             set(.idle)
             // The gate may have closed before the condition was set.
-            guard environment.isUsable() else { return }
+            guard connector.isUsable() else { return }
             return await wait(until: end, orFor: enough)
         }
         guard monotonic >= progress.start else { return await wait(until: progress.start) }
@@ -84,7 +86,7 @@ extension Delivery {
     private func waitForGate(_ progress: inout Progress) async throws(ConnectorError) {
         set(.waitingForGate)
         // The gate may have opened before the condition was set.
-        guard !environment.isUsable() else { return }
+        guard !connector.isUsable() else { return }
         environment.engine.release(target)
         guard policy.maximumAge != nil, !environment.engine.isShared else { return await wait(until: nil) }
         let (monotonic, now) = (environment.clock.now(), environment.clock.wallTime())
@@ -139,9 +141,9 @@ extension Delivery {
 
     /// Delivers a batch and records what became of it.
     private func deliver(_ batch: OutboxBatch, _ progress: inout Progress) async throws(ConnectorError) {
-        set(.delivering)
+        set(.delivering(after: progress.failure))
         let (start, begin) = (environment.clock.wallTime(), environment.clock.now())
-        let answer = await environment.send(batch.entries.map(\.event))
+        let answer = await connector.send(batch.entries.map(\.event))
         let duration = environment.clock.now() - begin
         let decision = DeliveryDecision(answer, of: batch) { attempts, least in
             // Zero is for an event that was not sent.
@@ -159,7 +161,7 @@ extension Delivery {
         switch decision.next {
         case .proceed:
             if progress.failures > 0 { environment.onPause(nil) }
-            (progress.failures, progress.repeated) = (0, nil)
+            (progress.failures, progress.failure, progress.repeated) = (0, nil, nil)
             // Twice as many events may take twice as long, and of a call that takes too long nothing is known.
             let isSlow = duration >= CallOptions().timeoutNanoseconds / 2
             progress.slowDeliveriesLeft = isSlow ? max(0, progress.slowDeliveriesLeft - 1) : 0
@@ -227,13 +229,14 @@ extension Delivery {
         return true
     }
 
-    /// Draws the wait after some failures in a row, in nanoseconds; never shorter than the vendor asks for.
+    /// Draws the wait after some failures in a row, in nanoseconds; not shorter than the vendor asks for, up to a day.
     private func backoff(after failures: Int, atLeast least: Duration?) -> UInt64 {
-        max(environment.jitter(policy.bound(after: failures).nanoseconds), least?.nanoseconds ?? 0)
+        let asked = min(least ?? .zero, DeliveryPolicy.longestAskedWait)
+        return max(environment.jitter(policy.bound(after: failures).nanoseconds), asked.nanoseconds)
     }
 
     private func pause(_ progress: inout Progress, _ failure: DeliveryFailure, atLeast least: Duration?) async {
-        progress.failures += 1
+        (progress.failures, progress.failure) = (progress.failures + 1, failure)
         if progress.failures == 1, !isStopping { environment.onPause(failure) }
         let clock = environment.clock
         let wait = backoff(after: progress.failures, atLeast: least)

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-internal import ConnectorCapabilities
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -10,13 +9,11 @@ internal import Synchronization
 ///
 /// One batch is under way at a time. A batch that the vendor refuses as a whole is halved until the event at fault is
 /// found; that one becomes a dead letter, and the batches grow again. After any other failure the delivery pauses:
-/// exponentially longer, at random, and never shorter than the vendor asks for. The same batch follows, without what has arrived
+/// exponentially longer, at random, and not shorter than the vendor asks for, up to a day. The same batch follows, without what has arrived
 /// meanwhile, since the vendor may have taken it, and only its answer was lost. After the second timeout in a row, half of it follows.
 package final class Delivery: Sendable {
     /// The connector.
-    package let target: String
-    /// How its events are queued and delivered.
-    package let policy: DeliveryPolicy
+    let connector: DeliveryTarget
     let limits: BatchLimits
     let environment: Environment
     private let state = Mutex(State())
@@ -30,10 +27,6 @@ package final class Delivery: Sendable {
         var clock: any HostClock
         /// Draws a wait in nanoseconds between zero and its argument.
         var jitter: @Sendable (UInt64) -> UInt64
-        /// Whether the connector can take a batch now.
-        var isUsable: @Sendable () -> Bool
-        /// Hands a batch to the adapter. The answer has one element for each event.
-        var send: @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
         /// Called after an attempt was recorded.
         var onSettled: @Sendable (OutboxBatch, [DeliveryOutcome], [DeliveryFailure?], OutboxStep) -> Void
         /// Called when ``Delivery/condition`` has changed.
@@ -46,8 +39,8 @@ package final class Delivery: Sendable {
     package enum Condition: Sendable, Hashable {
         /// Nothing is due, or a batch is still being filled.
         case idle
-        /// A batch is under way.
-        case delivering
+        /// A batch is under way; after a failure, it is the next attempt.
+        case delivering(after: DeliveryFailure?)
         /// The connector is not open.
         case waitingForGate
         /// The vendor did not take the last batch; the next attempt is at that time.
@@ -83,12 +76,17 @@ package final class Delivery: Sendable {
     }
 
     /// Prepares a delivery without starting it.
-    package init(_ target: String, _ policy: DeliveryPolicy, limits: BatchLimits, _ environment: Environment) {
-        self.target = target
-        self.policy = policy
-        self.limits = policy.limits(limits)
+    package init(to connector: DeliveryTarget, _ environment: Environment) {
+        self.connector = connector
+        limits = connector.policy.limits(connector.limits)
         self.environment = environment
     }
+
+    /// The connector's path.
+    package var target: String { connector.path }
+
+    /// How its events are queued and delivered.
+    package var policy: DeliveryPolicy { connector.policy }
 
     /// What the delivery is doing.
     package var condition: Condition { state.withLock(\.condition) }
@@ -112,7 +110,7 @@ package final class Delivery: Sendable {
     /// Notes that other processes may have added events, an unknown number of them.
     package func arrivedElsewhere() { arrived(.max, bytes: .max) }
 
-    /// Ends any pause: an operator asks for an attempt now.
+    /// Ends any pause, also one that the vendor asked for: an operator asks for an attempt now.
     package func wake() {
         wake { state in
             state.isAwake = true

@@ -41,7 +41,7 @@ struct DeliveryDecision {
         let count = batch.entries.count
         switch answer {
         case .failure(let error):
-            let failure = DeliveryFailure(error.code, error.message)
+            let failure = DeliveryFailure(error.code, error.message, asking: error.retryAfter)
             failures = Array(repeating: failure, count: count)
             guard Self.blamesEvent(error.code) else {
                 outcomes = Array(repeating: .waiting, count: count)
@@ -91,6 +91,18 @@ struct DeliveryDecision {
 
 extension DeliveryFailure {
     fileprivate init(_ answer: DeliveryAnswer) {
-        self.init(answer.code ?? .failed, answer.reason ?? answer.outcome.rawValue)
+        self.init(answer.code ?? .failed, answer.reason ?? answer.outcome.rawValue, asking: answer.retryAfter)
+    }
+
+    /// Names a failure, and the wait that the vendor asks for if that is long: nobody else explains why nothing is sent.
+    fileprivate init(_ code: ConnectorError.Code, _ reason: String, asking wait: Duration?) {
+        let (seconds, longest) = (wait?.components.seconds ?? 0, DeliveryPolicy.longestAskedWait.components.seconds)
+        guard seconds > 60 else {
+            self.init(code, reason)
+            return
+        }
+        func text(_ seconds: Int64) -> String { seconds < 7200 ? "\(seconds) s" : "\(seconds / 3600) h" }
+        let bound = seconds > longest ? ", and is tried again after \(text(longest))" : ""
+        self.init(code, "\(reason); the vendor asks for a wait of \(text(seconds))\(bound)")
     }
 }

@@ -41,6 +41,8 @@ package struct OutboxBatch: Sendable {
         package var renewedAt: Timestamp?
         /// Whether the store has altered the event, so that it must not be delivered.
         package var isDamaged = false
+        /// When servers stored the event, by which they tell it from another one at its position; nil in engines without servers.
+        package var storedAt: Timestamp?
 
         /// Describes an event of a batch.
         package init(
@@ -48,13 +50,15 @@ package struct OutboxBatch: Sendable {
             attempts: Int,
             event: OutboxEvent,
             renewedAt: Timestamp? = nil,
-            isDamaged: Bool = false
+            isDamaged: Bool = false,
+            storedAt: Timestamp? = nil
         ) {
             self.position = position
             self.attempts = attempts
             self.event = event
             self.renewedAt = renewedAt
             self.isDamaged = isDamaged
+            self.storedAt = storedAt
         }
     }
 }

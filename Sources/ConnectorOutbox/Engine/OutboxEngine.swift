@@ -11,7 +11,7 @@ package import ConnectorBase
 /// Every function may be called from any task. A `ConnectorError` of code `storage` says that the call failed and that
 /// nothing has changed. If servers do not answer, something may have changed, and the same call may be made again.
 package protocol OutboxEngine: Sendable {
-    /// What it takes to lose an event that ``append(_:to:)`` has stored, in one sentence for the report.
+    /// The durability guarantee of events that ``append(_:to:)`` has stored, in one sentence for the report.
     var stability: String { get }
 
     /// Whether other hosts deliver from the store, too.
@@ -22,6 +22,8 @@ package protocol OutboxEngine: Sendable {
     /// An event whose id is already stored is stored only for the connectors for which it was not stored before.
     ///
     /// - Returns: For each event, whether it is new.
+    /// - Throws: `conflict` if the event with that id is another one, and a connector does not have it. Engines on servers that recognise
+    ///   ids by themselves do not notice.
     func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep
 
     /// Stores events as ``append(_:to:)`` does, for the connectors whose queues have room; checks for room and stores
@@ -72,6 +74,9 @@ package protocol OutboxEngine: Sendable {
     /// wait in the first place.
     func rewind(_ target: String, now: Timestamp) async throws(ConnectorError)
 
+    /// Makes the retries of a connector due, however long they were to wait.
+    func hasten(_ target: String, now: Timestamp) async throws(ConnectorError)
+
     /// Drops the oldest waiting events of a connector until their payloads free a number of bytes.
     ///
     /// - Returns: The ids of those that were dropped.
@@ -98,13 +103,14 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: How many.
     func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int
 
-    /// Gives a connector another path, with everything that is stored for it, in one step.
+    /// Gives a connector another path, with everything that is stored for it, in one step. An engine that hosts share moves what no
+    /// other host has taken to the queue of the other path, and may be asked again for the rest.
     ///
     /// - Returns: False, without a change, if the engine cannot do that, or the other path has or had events of its own.
     func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool
 
-    /// Stores events for one more connector; they are, or were, stored for others.
-    func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError)
+    /// Stores the events of records for one more connector; they are, or were, stored for others.
+    func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError)
 
     /// A number that changes when another process has changed the store.
     func version() async throws(ConnectorError) -> Int64
@@ -127,12 +133,12 @@ extension OutboxEngine {
         within bounds: [String: QueueBound]
     ) async throws(ConnectorError) -> Admission? { nil }
 
-    /// Returns false: right for engines whose connectors are set up beforehand.
+    /// Returns false: right for engines that move events only one by one.
     package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }
 
     /// Appends them: right for engines that know for which connectors each event is stored.
-    package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
-        _ = try await append(events, to: [target])
+    package func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError) {
+        _ = try await append(records.map(\.event), to: [target])
     }
 
     /// Does nothing: right for engines that show it by opening.
@@ -143,6 +149,9 @@ extension OutboxEngine {
 
     /// Does nothing: right for engines that keep the time themselves.
     package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {}
+
+    /// Does nothing: right for engines that hold no event back.
+    package func hasten(_ target: String, now: Timestamp) async throws(ConnectorError) {}
 
     /// The statistics of every connector that has ever had an event.
     package func statistics() async throws(ConnectorError) -> [String: QueueStatistics] { try await read().statistics }

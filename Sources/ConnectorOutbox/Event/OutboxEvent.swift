@@ -21,6 +21,20 @@ package struct OutboxEvent: Sendable, Hashable {
         self.createdAt = createdAt
         self.payload = payload
     }
+
+    /// Whether this is an event, with the same id, sent once more: the same operation, and the same payload except for its `timestamp`,
+    /// which the host adds to events without one.
+    package func isRepetition(of event: OutboxEvent) -> Bool {
+        guard kind == event.kind else { return false }
+        return payload == event.payload || untimed.map { $0 == event.untimed } ?? false
+    }
+
+    /// The payload without its `timestamp`; nil if it is no object.
+    private var untimed: JSONObject? {
+        var object = (try? JSONValue(parsing: payload, file: ""))?.object
+        object?["timestamp"] = nil
+        return object
+    }
 }
 
 /// The operation by which an event was sent, such as `track` of `analytics/1`.

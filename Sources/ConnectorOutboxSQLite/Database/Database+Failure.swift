@@ -23,6 +23,8 @@ extension Database {
         var advice: String?
         /// The file that was open; nil for none.
         var file: FileID?
+        /// Whether the event was refused, and the file can be used.
+        private(set) var isConflict = false
 
         /// Creates a failure that SQLite did not report.
         init(code: Int32 = 0, description: String, advice: String? = nil) {
@@ -78,6 +80,16 @@ extension Database {
         /// The failure for a value in the file that this code never writes.
         static func damaged(_ what: String) -> Failure {
             Failure(code: SQLITE_CORRUPT, description: "the file is damaged: \(what)")
+        }
+
+        /// The failure for an event whose id another event has, which was sent to other connectors.
+        static func conflict(_ id: String) -> Failure {
+            var failure = Failure(
+                description: "other connectors have another event with the id \"\(id)\"",
+                advice: "give every event an id of its own"
+            )
+            failure.isConflict = true
+            return failure
         }
 
         /// The message, with SQLite's.

@@ -70,7 +70,7 @@ internal import ConnectorPlatform
         // The last connection deletes the write-ahead log by name, which may belong to another file by now, or be another one. One that
         // was merely removed is written to the file.
         let found = FileID(path + "-wal")
-        if !isFileInPlace || log != nil && found != nil && found != log { unsafe connector_sqlite_leave_log(handle) }
+        if !isFileInPlace || log != nil && found != nil && found != log { leaveLog() }
         unsafe sqlite3_close_v2(handle)
     }
 
@@ -90,6 +90,9 @@ internal import ConnectorPlatform
     func noteLog() {
         if file != nil { log = FileID(path + "-wal") }
     }
+
+    /// Makes the connection leave the log as it is when it closes, also if it is the last one.
+    func leaveLog() { unsafe connector_sqlite_leave_log(handle) }
 
     /// Runs statements without parameters or results.
     func run(_ statements: String) throws(Failure) {

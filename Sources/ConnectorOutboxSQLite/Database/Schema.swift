@@ -115,7 +115,8 @@ enum Schema {
     /// Compares a file's tables with those of its version.
     ///
     /// - Returns: The version of the file; 0 for an empty one.
-    /// - Throws: A failure of code 0 if a later version or another application wrote the file.
+    /// - Throws: A failure of code 0 if a later version or another application wrote the file; a damage failure if one byte of a
+    ///   definition is another one.
     @discardableResult
     static func check(_ database: Database, _ path: String) throws(Database.Failure) -> Int {
         let found = try database.statement("PRAGMA user_version").integer(in: Int64.min...Int64.max) ?? 0
@@ -137,6 +138,7 @@ enum Schema {
         else {
             return Int(found)
         }
+        if Self.isDamage(expected, actual) { throw .damaged("the definition of its tables has another byte: \(name)") }
         let difference =
             actual[name] == nil
             ? "\(name) is missing" : expected[name] == nil ? "\(name) is unexpected" : "\(name) is different"
@@ -144,6 +146,18 @@ enum Schema {
             description: "the file's tables are not those of an outbox: \(difference)",
             advice: "undo the changes to \(path), or move it away to start with a new file"
         )
+    }
+
+    /// Whether the only difference is one byte of one definition or name, which nobody changes on purpose.
+    private static func isDamage(_ expected: [String: String], _ actual: [String: String]) -> Bool {
+        let lost = expected.filter { actual[$0.key] != $0.value }
+        let found = actual.filter { expected[$0.key] != $0.value }
+        guard let (name, text) = lost.first, let (otherName, otherText) = found.first, lost.count == 1, found.count == 1
+        else { return false }
+        // A byte that is not UTF-8 any more is one scalar, too.
+        let scalars = Array("\(name) \(text)".unicodeScalars)
+        let others = Array("\(otherName) \(otherText)".unicodeScalars)
+        return scalars.count == others.count && zip(scalars, others).count { $0 != $1 } == 1
     }
 
     /// The definitions in a file of a version.

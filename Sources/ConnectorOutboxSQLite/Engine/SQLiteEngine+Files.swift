@@ -38,7 +38,8 @@ extension SQLiteEngine {
     package static func waitingCount(in directory: String) async -> Int {
         let path = "\(directory)/\(fileName)"
         let watch = StatementWatch()
-        guard isPresent(path),
+        // Closing the last connection would delete a damaged log.
+        guard isPresent(path), LogScan.damage(of: path) == nil,
             let reader = try? SQLiteReader(watch: watch, open: reading(path, watch, StoreRevisions()))
         else { return 0 }
         let statistics = try? await reader.perform { tables throws(Database.Failure) in try tables.statistics() }
@@ -86,6 +87,10 @@ extension SQLiteEngine {
             try finishSalvage(path, now)
             touch(path)
             do throws(Database.Failure) {
+                // SQLite would read the log up to the damage, and delete the rest.
+                if let offset = LogScan.damage(of: path) {
+                    throw Database.Failure.damaged("its log is damaged at byte \(offset)")
+                }
                 return try make(path)
             } catch {
                 guard error.isDamage else { throw error }

@@ -182,6 +182,10 @@ package final class SQLiteEngine: OutboxEngine {
         try await perform { tables throws(Database.Failure) in try tables.rewind(target, now: now) }
     }
 
+    package func hasten(_ target: String, now: Timestamp) async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in try tables.hasten(target, now: now) }
+    }
+
     package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
         try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: target).ids }
     }
@@ -210,8 +214,8 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
-        let now = now()
+    package func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError) {
+        let (events, now) = (records.map(\.event), now())
         try await perform { tables throws(Database.Failure) in try tables.store(events, alsoFor: target, now: now) }
     }
 
@@ -322,7 +326,10 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     private static func error(_ failure: Database.Failure, _ path: String) -> ConnectorError {
-        ConnectorError(
+        guard !failure.isConflict else {
+            return ConnectorError(.conflict, failure.description, fix: failure.advice)
+        }
+        return ConnectorError(
             .storage,
             "the outbox cannot be used: \(failure.description)",
             fix: failure.fix(path),

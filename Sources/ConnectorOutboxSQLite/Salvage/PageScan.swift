@@ -20,7 +20,7 @@ final class PageScan {
     private let usableSize: Int
     private let pageCount: Int
     /// The offset in the log of the last committed version of each page.
-    private var logged: [Int: Int] = [:]
+    private let logged: [Int: Int]
     /// The number of overflow pages that may still be read, which bounds cycles: intact records share none.
     private var budget = 0
 
@@ -30,6 +30,10 @@ final class PageScan {
         case row(SalvagedTable, [SalvagedValue])
         /// The position of an event, from the index of ids.
         case listed(Int64)
+        /// A row of `dead` or `skipped`, and the number of its page: all rows of a page belong to the same table.
+        case settled(target: Int64, position: Int64, page: Int)
+        /// An entry of the index of `dead` or `retries` by position.
+        case indexed(target: Int64, position: Int64)
     }
 
     /// Opens a file and its log; nil if the file cannot be opened. Both stay open until this is deallocated, because closing them
@@ -37,15 +41,15 @@ final class PageScan {
     init?(_ path: String) {
         file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         log = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        let header = Self.read(file, 100, at: 0) ?? []
+        let header = LogScan.read(file, 100, at: 0) ?? []
         let field = header.count == 100 ? Int(header[16]) << 8 | Int(header[17]) : 0
         let size = field == 1 ? 65536 : field
-        pageSize = (512...65536).contains(size) && size & (size - 1) == 0 ? size : 8192
+        pageSize = (512...65536).contains(size) && size & (size - 1) == 0 ? size : LogScan.usualPageSize
         usableSize = pageSize - (header.count == 100 ? min(Int(header[20]), 32) : 0)
         var status = stat()
         pageCount = unsafe file >= 0 && fstat(file, &status) == 0 ? (Int(status.st_size) + pageSize - 1) / pageSize : 0
+        logged = LogScan(log, pageSize: pageSize).pages
         if file < 0 { return nil }
-        readLog()
     }
 
     deinit {
@@ -61,43 +65,23 @@ final class PageScan {
         for index in 0..<pageCount + beyond.count {
             let number = index < pageCount ? index + 1 : beyond[index - pageCount]
             guard let page = page(number) else { continue }
-            for found in rows(of: page, from: number == 1 ? 100 : 0) { try body(found) }
+            for found in rows(of: page, number) { try body(found) }
         }
     }
 
     // MARK: Pages
 
-    private static func read(_ descriptor: Int32, _ count: Int, at offset: Int) -> [UInt8]? {
-        guard descriptor >= 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: count)
-        let read = unsafe bytes.withUnsafeMutableBytes {
-            unsafe pread(descriptor, $0.baseAddress, count, off_t(offset))
-        }
-        return read == count ? bytes : nil
-    }
-
     private func page(_ number: Int) -> [UInt8]? {
-        if let offset = logged[number] { return Self.read(log, pageSize, at: offset) }
-        return number >= 1 && number <= pageCount ? Self.read(file, pageSize, at: (number - 1) * pageSize) : nil
-    }
-
-    /// Finds the pages of committed transactions in the log.
-    private func readLog() {
-        guard let header = Self.read(log, 32, at: 0), header.number(8, 4) == pageSize else { return }
-        var (offset, pending) = (32, [Int: Int]())
-        while let frame = Self.read(log, 24, at: offset), frame[8..<16] == header[16..<24] {
-            pending[frame.number(0, 4)] = offset + 24
-            offset += 24 + pageSize
-            guard frame.number(4, 4) != 0 else { continue }
-            logged.merge(pending) { _, new in new }
-            pending = [:]
-        }
+        if let offset = logged[number] { return LogScan.read(log, pageSize, at: offset) }
+        return number >= 1 && number <= pageCount ? LogScan.read(file, pageSize, at: (number - 1) * pageSize) : nil
     }
 
     // MARK: Cells
 
     /// The items in a page: a leaf of a table, or a page of an index. A page of an unknown kind is read as either.
-    private func rows(of page: [UInt8], from start: Int) -> [Found] {
+    private func rows(of page: [UInt8], _ number: Int) -> [Found] {
+        // The first page begins with the header of the file.
+        let start = number == 1 ? 100 : 0
         let kind = page[start]
         guard kind != 0x05 else { return [] }
         let count = page.number(start + 3, 2)
@@ -107,7 +91,7 @@ final class PageScan {
             let cell = page.number(pointers + index * 2, 2)
             guard cell >= pointers, cell < usableSize else { return nil }
             if kind != 0x0A, kind != 0x02, let found = tableRow(page, cell) { return found }
-            return kind == 0x0D ? nil : indexRow(page, kind == 0x02 ? cell + 4 : cell)
+            return kind == 0x0D ? nil : indexRow(page, kind == 0x02 ? cell + 4 : cell, number)
         }
     }
 
@@ -117,7 +101,9 @@ final class PageScan {
         else { return nil }
         let id = SalvagedValue.integer(key.value)
         switch values.count {
-        case 5...7 where values.isRoute: return .row(.routes, [id, values[1], values[4]])
+        case 5...7 where values.isRoute:
+            let next = values.count > 5 ? values[5] : .none
+            return .row(.routes, [id, values[1], values[4], values[2], values[3], next])
         case 5...6 where values.isEvent:
             return .row(.events, [id] + values[1...4] + [values.count > 5 ? values[5] : .none])
         case 5...8 where values.isTarget: return .row(.targets, [id] + values[1...4])
@@ -126,20 +112,27 @@ final class PageScan {
         }
     }
 
-    private func indexRow(_ page: [UInt8], _ cell: Int) -> Found? {
+    private func indexRow(_ page: [UInt8], _ cell: Int, _ number: Int) -> Found? {
         guard let size = page.varint(cell),
             let values = record(page, size.end, size.value, most: (usableSize - 12) * 64 / 255 - 23)
         else { return nil }
         let events = Schema.positions(of: 1).lowerBound + 1...Schema.positions.upperBound
         switch values.count {
         case 2:
-            guard values[0].text != nil, let position = values[1].integer(in: events) else { return nil }
-            return .listed(position)
+            let targets = 0...events.lowerBound - 1
+            if let position = values[1].integer(in: events) {
+                if values[0].text != nil { return .listed(position) }
+                return values[0].integer(in: targets).map { .settled(target: $0, position: position, page: number) }
+            }
+            guard let position = values[0].integer(in: events), let target = values[1].integer(in: targets) else {
+                return nil
+            }
+            return .indexed(target: target, position: position)
         case 5:
             guard let route = values[1].integer(in: Schema.routes),
                 values[2].integer(in: Schema.positions(of: route)) != nil
             else { return nil }
-            return .row(.cursors, Array(values[..<3]))
+            return .row(.cursors, values)
         case 4, 6:
             guard values[0].integer(in: Schema.counts) != nil, values[1].integer(in: events) != nil,
                 values[2].integer(in: Schema.times) != nil, values[3].integer(in: Schema.counts) != nil

@@ -8,13 +8,15 @@ internal import ConnectorOutbox
 /// Copies the readable data of a damaged file into a new one.
 ///
 /// Each table is read from both ends up to the damage, and then through its index. Missing rows are searched for page
-/// by page, independently of the damaged structure; an index that lacks some values is read last. Counters are recomputed.
-/// So every value in the new file has been validated.
+/// by page, independently of the damaged structure; an index that lacks some values is read last. If the definitions of the tables or
+/// the log are damaged, every page is searched. Counters are recomputed. So every value in the new file has been validated.
 struct Salvage {
     private let path: String
     /// The new file.
     private let tables: OutboxTables
     /// The damaged file, whose write lock is held; nil if SQLite cannot open it.
+    private let locked: Database?
+    /// The same, to read its tables; nil if their definitions are damaged, which SQLite would read them by.
     private let damaged: Database?
     /// The pages of the damaged file; nil until they are needed.
     private var pages: PageScan?
@@ -22,6 +24,10 @@ struct Salvage {
     private var incomplete: Set<SalvagedTable> = []
     /// Whether it is not known for all queues how far their delivery had come.
     private var isProgressLost = false
+    /// Whether all ids were read from their index, so that it is known which events are missing.
+    private var isListed = false
+    /// The number of events that wait by the counters, and are not there.
+    private var absent = 0
 
     /// The time limit for reading the tables through SQLite, in nanoseconds; the rest is read page by page.
     private static let readLimit: UInt64 = 60_000_000_000
@@ -40,26 +46,43 @@ struct Salvage {
         var opened: Database?
         do throws(Database.Failure) {
             let database = try Database(path, watch: StatementWatch(limit: Self.readLimit, within: watch))
+            // A salvage that fails is begun again, and needs what is behind the damage of a log.
+            database.leaveLog()
             try database.run("BEGIN IMMEDIATE")
             database.watch.begin()
             opened = database
         } catch {
             guard !error.isBusy else { throw error }
         }
-        damaged = opened
+        locked = opened
+        damaged = opened.flatMap { database in (try? Schema.check(database, path)) == nil ? nil : database }
     }
 
     /// Copies the readable data.
     ///
     /// - Throws: `SQLITE_INTERRUPT` if the store closes meanwhile; the damaged file is not changed.
     mutating func run() throws(Database.Failure) {
-        try tables.database.run("CREATE TEMP TABLE listed(position INTEGER PRIMARY KEY); BEGIN IMMEDIATE")
+        try tables.database.run(
+            """
+            CREATE TEMP TABLE listed(position INTEGER PRIMARY KEY);
+            CREATE TEMP TABLE counts(path, delivered, dropped, last);
+            CREATE TEMP TABLE settled(target, position, page);
+            CREATE TEMP TABLE entries(target, position, PRIMARY KEY(target, position)) WITHOUT ROWID;
+            BEGIN IMMEDIATE
+            """
+        )
         for table in SalvagedTable.allCases {
-            if try !read(table), try table.hasPartialIndex ? true : !readIndex(of: table) { incomplete.insert(table) }
+            let isRead = try read(table)
+            // The index may have a row that the table has lost without SQLite's noticing.
+            let isIndexed = try table.hasPartialIndex ? false : readIndex(of: table)
+            if !isRead, !isIndexed { incomplete.insert(table) }
             try checkOpen()
         }
-        let isListed = try readIDs()
+        isListed = try readIDs()
         try checkOpen()
+        // SQLite has read the file as of the damage; the first row with a key stays.
+        let isLogDamaged = LogScan.damage(of: path) != nil
+        if isLogDamaged { incomplete = Set(SalvagedTable.allCases) }
         if !incomplete.isEmpty || !isListed {
             // The rows of `attempts` have no key that would reveal duplicates.
             if incomplete.contains(.attempts) { try tables.database.run("DELETE FROM attempts") }
@@ -69,14 +92,23 @@ struct Salvage {
                 try checkOpen()
                 switch row {
                 case .listed(let position): try list(position)
+                case .settled(let target, let position, let page):
+                    try tables.statement("INSERT INTO settled VALUES(?, ?, ?)")
+                        .run(.integer(target), .integer(position), .integer(Int64(page)))
+                case .indexed(let target, let position):
+                    try tables.statement("INSERT OR IGNORE INTO entries VALUES(?, ?)")
+                        .run(.integer(target), .integer(position))
                 case .row(let table, let values): if incomplete.contains(table) { try add(values, to: table) }
                 }
             }
-            // Only for rows that no page has: the first row with a key stays.
-            damaged?.watch.begin()
-            for table in incomplete where table.hasPartialIndex { _ = try readIndex(of: table) }
+            try addSettled()
         }
+        try dropMistaken()
+        // Only for rows that no page has: the first row with a key stays.
+        damaged?.watch.begin()
+        for table in SalvagedTable.allCases where table.hasPartialIndex { _ = try readIndex(of: table) }
         try complete()
+        if isLogDamaged { isProgressLost = true }
         try tables.database.run("COMMIT")
     }
 
@@ -95,19 +127,21 @@ struct Salvage {
         let statistics = try tables.statistics().values
         let waiting = statistics.reduce(0) { $0 + $1.queued }
         let dead = statistics.reduce(0) { $0 + $1.dead }
-        let lost =
+        let listed =
             try tables.statement("SELECT count(*) FROM listed WHERE position NOT IN (SELECT position FROM events)")
             .integer() ?? 0
+        let lost = isListed ? Int(listed) : max(Int(listed), absent)
+        let least = isListed ? "" : "at least "
         try tables.database.run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
         let salvaged = "\(waiting) waiting events and \(dead) dead letters were moved to a new file"
-        let missing = lost == 0 ? "none is known to be missing" : "\(lost) events could not be read"
+        let missing = lost == 0 ? "none is known to be missing" : "\(least)\(lost) events could not be read"
         guard isProgressLost else { return "\(salvaged), \(missing)" }
         return "\(salvaged), \(missing); some connectors' progress was lost: they may get events again"
     }
 
     /// Releases the lock of the damaged file.
     mutating func release() {
-        try? damaged?.run("ROLLBACK")
+        try? locked?.run("ROLLBACK")
         pages = nil
     }
 
@@ -207,6 +241,28 @@ struct Salvage {
 
     // MARK: Completing
 
+    /// Deletes the routes whose connectors cannot be read, or that nothing refers to: their number may be another one.
+    private static let dropMistakenRoutes = """
+        DELETE FROM routes WHERE NOT json_valid(targets) OR json_type(targets) <> 'array';
+        DELETE FROM routes WHERE EXISTS(SELECT 1 FROM cursors) AND route NOT IN (SELECT route FROM cursors)
+            AND route NOT IN (SELECT position >> \(Schema.sequenceBits) FROM events)
+        """
+
+    /// Deletes routes and connectors whose number may be another one, so that their indices can tell the right one. The counts of a
+    /// connector are kept.
+    private func dropMistaken() throws(Database.Failure) {
+        guard damaged != nil else { return }
+        try tables.database.run(
+            """
+            \(Self.dropMistakenRoutes);
+            INSERT INTO counts SELECT path, delivered, dropped, last FROM targets
+                WHERE EXISTS(SELECT 1 FROM cursors) AND target NOT IN (SELECT target FROM cursors)
+                AND path IN (SELECT json_each.value FROM routes, json_each(routes.targets));
+            DELETE FROM targets WHERE path IN (SELECT path FROM counts)
+            """
+        )
+    }
+
     /// Makes the rows consistent: adds missing connectors and cursors, deletes orphans, and recomputes the counters.
     private mutating func complete() throws(Database.Failure) {
         let bits = Schema.sequenceBits
@@ -216,16 +272,33 @@ struct Salvage {
         }
         try tables.database.run(
             """
-            DELETE FROM routes WHERE NOT json_valid(targets) OR json_type(targets) <> 'array';
+            \(Self.dropMistakenRoutes);
+            INSERT OR IGNORE INTO routes(route, targets, collected, count, bytes)
+                SELECT route, json_group_array(path), route << \(bits), -1, -1 FROM cursors JOIN targets USING(target)
+                WHERE route NOT IN (SELECT route FROM routes)
+                AND route IN (SELECT position >> \(bits) FROM events) GROUP BY route;
             DELETE FROM events WHERE position >> \(bits) NOT IN (SELECT route FROM routes)
                 OR position & \(Schema.sequences.upperBound) = 0;
+            DELETE FROM cursors WHERE route NOT IN (
+                SELECT route FROM routes, json_each(targets) WHERE json_each.value NOT IN (SELECT path FROM targets))
+                AND NOT EXISTS(SELECT 1 FROM routes, json_each(routes.targets), targets AS known
+                    WHERE routes.route = cursors.route AND known.path = json_each.value AND known.target = cursors.target);
             INSERT OR IGNORE INTO targets(path) SELECT value FROM routes, json_each(targets) WHERE json_each.type = 'text';
+            UPDATE targets SET (delivered, dropped, last) = (
+                SELECT delivered, dropped, last FROM counts WHERE counts.path = targets.path)
+                WHERE path IN (SELECT path FROM counts);
             DELETE FROM cursors WHERE route NOT IN (SELECT route FROM routes);
-            INSERT OR IGNORE INTO cursors(target, route, position) SELECT target, route, collected
-                FROM routes, json_each(targets), targets AS known WHERE known.path = json_each.value;
+            INSERT OR IGNORE INTO listed(position) SELECT position FROM events;
             """
         )
-        isProgressLost = try tables.statement("SELECT changes()").integer() ?? 0 > 0
+        try compareCounters()
+        try tables.database.run(
+            """
+            INSERT OR IGNORE INTO cursors(target, route, position) SELECT target, route, collected
+                FROM routes, json_each(targets), targets AS known WHERE known.path = json_each.value
+            """
+        )
+        isProgressLost = isProgressLost || tables.database.changes > 0
         try tables.database.run(
             """
             UPDATE cursors SET position = min(position, (SELECT coalesce(max(position), route << \(bits)) FROM events
@@ -264,6 +337,71 @@ struct Salvage {
         )
     }
 
+    /// Deletes the cursors whose position is wrong by the counters, so that their delivery begins again: a duplicate delivery is better than
+    /// a lost event. Then notes what the counters say is missing.
+    private mutating func compareCounters() throws(Database.Failure) {
+        let sequence = "position & \(Schema.sequences.upperBound)"
+        try tables.database.run(
+            """
+            DELETE FROM cursors WHERE \(sequence) >= (SELECT max(bound) FROM (
+                SELECT max(next) AS bound FROM routes UNION ALL SELECT 1 UNION ALL SELECT max(\(sequence)) + 1 FROM listed))
+            """
+        )
+        let beyond = """
+            AS found WHERE found.position > cursors.position AND found.position < (cursors.route + 1) << \(Schema.sequenceBits)
+            AND NOT EXISTS(SELECT 1 FROM skipped WHERE skipped.target = cursors.target AND skipped.position = found.position)
+            """
+        let isKnown = "routes.count >= 0 AND cursors.count >= 0"
+        if isListed {
+            // If the bytes are right, it is the count that is damaged, and not the position.
+            try tables.database.run(
+                """
+                DELETE FROM cursors WHERE EXISTS(SELECT 1 FROM routes WHERE routes.route = cursors.route AND \(isKnown)
+                    AND routes.count - cursors.count > (SELECT count(*) FROM listed \(beyond))
+                    AND routes.bytes - cursors.bytes <> (
+                        SELECT coalesce(sum(length(found.payload)), 0) FROM events \(beyond)))
+                """
+            )
+        }
+        let waiting = "(SELECT count(*) FROM events \(beyond))"
+        absent = Int(
+            try tables.statement(
+                """
+                SELECT min(coalesce(sum(most), 0), \(Schema.counts.upperBound)) FROM (
+                    SELECT min(max(0, max(routes.count - cursors.count - \(waiting))), \(Schema.sequences.upperBound)) AS most
+                    FROM cursors JOIN routes USING(route) WHERE \(isKnown) GROUP BY cursors.route)
+                """
+            ).integer() ?? 0
+        )
+        let repeated = try tables.statement(
+            """
+            SELECT count(*) FROM cursors JOIN routes USING(route)
+            WHERE \(isKnown) AND routes.count - cursors.count < \(waiting)
+            """
+        ).integer()
+        isProgressLost = repeated ?? 0 > 0
+    }
+
+    /// Tells the rows of `dead` and `skipped` apart, which look the same in a page: only those of `dead` are in its index.
+    private func addSettled() throws(Database.Failure) {
+        if incomplete.contains(.dead) {
+            try tables.database.run(
+                """
+                INSERT OR IGNORE INTO dead(target, position) SELECT target, position FROM settled
+                WHERE page IN (SELECT page FROM settled JOIN entries USING(target, position))
+                AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = settled.target AND position = settled.position)
+                """
+            )
+        }
+        guard incomplete.contains(.skipped) else { return }
+        try tables.database.run(
+            """
+            INSERT OR IGNORE INTO skipped(target, position) SELECT target, position FROM settled
+            WHERE NOT EXISTS(SELECT 1 FROM dead WHERE target = settled.target AND position = settled.position)
+            """
+        )
+    }
+
     /// The SQL condition that a cursor has passed an event, or will skip it.
     private static func passed(_ bits: Int64) -> String {
         """
@@ -274,7 +412,7 @@ struct Salvage {
     }
 
     /// Queues events again whose last attempt failed and whose outcome is unknown: a duplicate delivery is better than a lost event.
-    private func inferRetries() throws(Database.Failure) {
+    private mutating func inferRetries() throws(Database.Failure) {
         try tables.database.run(
             """
             INSERT OR IGNORE INTO retries(target, position, due, attempts)
@@ -288,5 +426,6 @@ struct Salvage {
             AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = cursors.target AND position = events.position)
             """
         )
+        if tables.database.changes > 0 { isProgressLost = true }
     }
 }

@@ -5,12 +5,13 @@
 enum SalvagedTable: String, CaseIterable {
     case routes, targets, cursors, events, retries, dead, skipped, attempts
 
-    /// The columns to copy, in the order of a row's values. Columns with counters are omitted, since they are recomputed.
+    /// The columns to copy, in the order of a row's values. Counters are recomputed; those of routes and cursors are copied before, because
+    /// they tell what is missing.
     var columns: [String] {
         switch self {
-        case .routes: ["route", "targets", "collected"]
+        case .routes: ["route", "targets", "collected", "count", "bytes", "next"]
         case .targets: ["target", "path", "delivered", "dropped", "last"]
-        case .cursors: ["target", "route", "position"]
+        case .cursors: ["target", "route", "position", "count", "bytes"]
         case .events: ["position", "id", "lane", "created", "payload", "checksum"]
         case .retries: ["target", "position", "due", "attempts", "since", "renewed"]
         case .dead, .skipped: ["target", "position"]
@@ -21,6 +22,7 @@ enum SalvagedTable: String, CaseIterable {
     /// The columns that do not exist in files of earlier versions.
     var laterColumns: Set<String> {
         switch self {
+        case .routes: ["next"]
         case .events: ["checksum"]
         case .retries: ["since", "renewed"]
         default: []
@@ -42,7 +44,7 @@ enum SalvagedTable: String, CaseIterable {
     /// An index that contains the essential columns of the table's rows; nil for none.
     var index: (name: String, columns: [String], order: String)? {
         switch self {
-        case .routes: ("sqlite_autoindex_routes_1", ["route", "targets", "NULL"], "targets")
+        case .routes: ("sqlite_autoindex_routes_1", ["route", "targets", "NULL", "NULL", "NULL", "NULL"], "targets")
         case .targets: ("sqlite_autoindex_targets_1", ["target", "path", "0", "0", "NULL"], "path")
         case .retries: ("retries_by_time", ["target", "position", "due", "1", "0", "NULL"], "target, due")
         case .dead: ("dead_by_position", ["target", "position"], "position")
@@ -53,6 +55,11 @@ enum SalvagedTable: String, CaseIterable {
     /// Whether the index lacks values that a page of the table may still have, and that nothing else tells.
     var hasPartialIndex: Bool { self == .routes || self == .targets }
 
+    /// A count; -1 for an unusable one.
+    private static func count(_ value: SalvagedValue) -> Statement.Value {
+        .integer(value.integer(in: Schema.counts) ?? -1)
+    }
+
     /// The row with invalid values replaced by defaults; nil if it is unusable.
     ///
     /// - Parameter row: The values of ``columns``.
@@ -62,7 +69,10 @@ enum SalvagedTable: String, CaseIterable {
         case .routes:
             guard let route = row[0].integer(in: Schema.routes), let targets = row[1].text else { return nil }
             let positions = Schema.positions(of: route)
-            return [.integer(route), .text(targets), .integer(row[2].integer(in: positions) ?? positions.lowerBound)]
+            return [
+                .integer(route), .text(targets), .integer(row[2].integer(in: positions) ?? positions.lowerBound),
+                Self.count(row[3]), Self.count(row[4]), .integer(row[5].integer(in: Schema.sequences) ?? 1),
+            ]
         case .targets:
             guard let target = row[0].integer(in: Schema.counts), let path = row[1].text, !path.isEmpty else {
                 return nil
@@ -74,7 +84,7 @@ enum SalvagedTable: String, CaseIterable {
             guard let target = row[0].integer(in: Schema.counts), let route = row[1].integer(in: Schema.routes),
                 let position = row[2].integer(in: Schema.positions(of: route))
             else { return nil }
-            return [.integer(target), .integer(route), .integer(position)]
+            return [.integer(target), .integer(route), .integer(position), Self.count(row[3]), Self.count(row[4])]
         case .events:
             guard let position = row[0].integer(in: Schema.positions), let id = row[1].text, !id.isEmpty else {
                 return nil

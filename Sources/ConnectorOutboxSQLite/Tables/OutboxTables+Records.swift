@@ -39,10 +39,9 @@ extension OutboxTables {
     /// When the oldest waiting event of a connector was sent; nil if none waits. Reads at most two events of each route.
     func oldest(_ target: Int64) throws(Database.Failure) -> Timestamp? {
         let select = """
-            SELECT min(created) FROM cursors JOIN events ON events.position = (
+            SELECT min(created) FROM routes JOIN events ON events.position = (
                 SELECT position FROM retries WHERE target = ?1 AND position > route << \(Schema.sequenceBits)
                 AND position < (route + 1) << \(Schema.sequenceBits) ORDER BY position LIMIT 1)
-            WHERE cursors.target = ?1
             """
         let retried = try statement(select).integer(.integer(target), in: Schema.times)
             .map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
@@ -109,7 +108,10 @@ extension OutboxTables {
         }
         if states.contains(.queued) {
             parts.append(
-                "SELECT \(event), 'queued', due FROM retries JOIN events USING(position) JOIN targets USING(target)"
+                """
+                SELECT \(event), 'queued', nullif(due, 0)
+                FROM retries JOIN events USING(position) JOIN targets USING(target)
+                """
             )
         }
         let fresh = states.contains(.queued) ? "events.position > cursors.position" : nil
@@ -134,8 +136,12 @@ extension OutboxTables {
         var conditions: [String] = []
         for (column, names) in [("path", selection.targets), ("id", selection.ids)] {
             guard let names else { continue }
-            conditions.append("\(column) IN (SELECT value FROM json_each(?))")
-            values.append(.text(Self.list(names.sorted())))
+            // SQLite ends a text of JSON at a NUL, and so would find another name.
+            let odd = names.filter { $0.utf8.contains(0) }.sorted()
+            let either = Array(repeating: " OR \(column) = ?", count: odd.count).joined()
+            conditions.append("(\(column) IN (SELECT value FROM json_each(?))\(either))")
+            values.append(.text(Self.list(names.subtracting(odd).sorted())))
+            values += odd.map(Statement.Value.text)
         }
         if let after = selection.after {
             conditions.append("(created, events.position, path) > (?, ?, ?)")

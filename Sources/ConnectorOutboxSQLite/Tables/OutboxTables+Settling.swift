@@ -192,6 +192,12 @@ extension OutboxTables {
             .run(.time(now), .integer(target))
     }
 
+    /// Makes the retries of a connector due.
+    func hasten(_ path: String, now: Timestamp) throws(Database.Failure) {
+        guard let target = try target(path) else { return }
+        try statement("UPDATE retries SET due = ?1 WHERE target = ?2 AND due > ?1").run(.time(now), .integer(target))
+    }
+
     /// Moves the cursors of a connector past events.
     private func advance(_ target: Int64, past entries: ArraySlice<OutboxBatch.Entry>) throws(Database.Failure) {
         for (route, passed) in Self.parts(entries) {

@@ -76,6 +76,7 @@ final class OutboxTables {
         }
         try Schema.migrate(database, path)
         database.noteLog()
+        try snapshot { tables throws(Database.Failure) in try tables.checkProgress() }
     }
 
     /// Opens a file of the current version for reading.
@@ -158,12 +159,17 @@ final class OutboxTables {
         guard known?.others != others else { return }
         // Another process may have given a connector another path.
         routes = [:]
+        known = Known(others: others, revision: try lastRevision(), next: try nextSequence())
+    }
+
+    /// The next sequence number, which no cursor has reached.
+    func nextSequence() throws(Database.Failure) -> Int64 {
         let next = try statement("SELECT max(next) FROM routes").integer(in: Schema.sequences) ?? 1
         let passed = "SELECT count(*) FROM cursors WHERE position & \(Schema.sequences.upperBound) >= ?"
         guard try statement(passed).integer(.integer(next)) == 0 else {
             throw .damaged("a cursor is beyond the next sequence number")
         }
-        known = Known(others: others, revision: try lastRevision(), next: next)
+        return next
     }
 
     /// The revision of the last transaction that this connection sees.
@@ -255,6 +261,7 @@ final class OutboxTables {
     /// Stores events. An event whose id already exists is only added for connectors that did not have it.
     ///
     /// - Returns: For each event, whether it is new.
+    /// - Throws: ``Database/Failure/conflict(_:)`` if other connectors have another event with its id.
     func append(_ events: [OutboxEvent], to targets: [String]) throws(Database.Failure) -> [Bool] {
         let route = try route(targets)
         let next = added.next ?? known?.next ?? 1
@@ -276,7 +283,7 @@ final class OutboxTables {
             )
             isNew.append(database.changes == 1)
             guard isNew[isNew.count - 1] else {
-                try add(event.id, to: targets)
+                try add(event, to: targets)
                 continue
             }
             count += 1
@@ -352,9 +359,10 @@ final class OutboxTables {
         return OutboxEvent(id: row.text(1), kind: kind, createdAt: try row.time(3), payload: row.bytes(4))
     }
 
-    /// Queues an existing event for the connectors that did not have it.
-    private func add(_ id: String, to targets: [String]) throws(Database.Failure) {
-        let found = try statement("SELECT position FROM events WHERE id = ?").integer(.text(id), in: Schema.positions)
+    /// Queues an event, whose id exists, for the connectors that did not have it.
+    private func add(_ event: OutboxEvent, to targets: [String]) throws(Database.Failure) {
+        let select = try statement("SELECT position FROM events WHERE id = ?")
+        let found = try select.integer(.text(event.id), in: Schema.positions)
         // The insertion conflicted with another event at its position, not with its id.
         guard let position = found else { throw .damaged("the next sequence number is already in use") }
         for path in targets {
@@ -370,12 +378,14 @@ final class OutboxTables {
                 """
             ).run(.integer(position), .text(path))
             guard database.changes > 0 else { continue }
-            let size = try statement("SELECT length(payload) FROM events WHERE position = ?").integer(
-                .integer(position)
-            )
+            var stored: OutboxEvent?
+            try statement("SELECT position, id, lane, created, payload FROM events WHERE position = ?")
+                .run(.integer(position)) { row throws(Database.Failure) in stored = try self.event(row) }
+            // The connector would get what was sent to others.
+            guard let stored, event.isRepetition(of: stored) else { throw .conflict(event.id) }
             try statement(
                 "UPDATE targets SET retried = retried + 1, retried_bytes = retried_bytes + ?, turn = ? WHERE path = ?"
-            ).run(.integer(size ?? 0), revisionValue(), .text(path))
+            ).run(.integer(Int64(stored.payload.count)), revisionValue(), .text(path))
         }
     }
 

@@ -42,7 +42,10 @@ package enum ExitWatch {
         return unsafe "a destructor of the plugin \(String(cString: plugin)) does not return"
     }
 
+    /// Writes the reason, unless its reader has stalled.
     private static func write(_ reason: String) {
+        var entry = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard unsafe poll(&entry, 1, 0) > 0 else { return }
         let bytes = Array("connector-host: \(reason); exiting anyway\n".utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe writeBytes(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

@@ -27,4 +27,11 @@ package struct FileID: Sendable, Hashable {
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
         (device, number) = (status.st_dev, status.st_ino)
     }
+
+    /// Identifies the entry of an open directory; nil if there is none of that name.
+    package init?(_ name: String, in directory: Int32) {
+        var status = stat()
+        guard unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
+    }
 }

@@ -41,7 +41,7 @@ package struct FileIdentity: Sendable, Hashable {
         self.init(status)
     }
 
-    /// Identifies the entry at a path itself, which may be a symbolic link; nil if there is none.
+    /// Identifies the entry at a path itself, which may be a symbolic link; nil, with `errno`, if there is none.
     package init?(itself path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }

@@ -49,4 +49,24 @@ extension String {
         defer { unsafe free(real) }
         return unsafe String(cString: real)
     }
+
+    /// The path of the entry itself: without symbolic links on the way to it, but not followed if it is one.
+    ///
+    /// It stays the same while the entry is replaced, or is missing, and while its directory is missing. Nil for a relative path if the
+    /// working directory was removed.
+    package var placePath: String? {
+        let rooted = rootedPath
+        guard rooted.starts(ascii: "/") else { return nil }
+        var (directory, rest) = (rooted.parentPath, "/" + rooted.lastPathComponent)
+        while directory != "/" {
+            let real = unsafe realpath(directory, nil)
+            defer { unsafe free(real) }
+            if let real = unsafe real {
+                let found = unsafe String(cString: real)
+                return found == "/" ? rest : found + rest
+            }
+            (directory, rest) = (directory.parentPath, "/" + directory.lastPathComponent + rest)
+        }
+        return rest
+    }
 }

@@ -296,8 +296,9 @@ pub struct UsedGate {
 impl UsedGate {
     /// Calls an operation, and awaits its result, which is null if it has none. Dropping the future cancels the call.
     ///
-    /// `arguments` is an object of arguments by name, an array of them in order, or null for none; `bytes` are Base64. The
-    /// deadline is that of the call that awaits it, and the error that of the used gate, which names its connector.
+    /// `arguments` is an object of arguments by name, an array of them in order, or null for none. `bytes` are
+    /// `{"base64": "…"}`, also in a result; an argument may be a string, which means its own UTF-8 bytes. The deadline is
+    /// that of the call that awaits it, and the error that of the used gate, which names its connector.
     pub async fn call(&self, operation: &str, arguments: &Json) -> Result<Json, Error> {
         let result = self.start(operation, arguments)?.await?;
         if result.is_empty() {
@@ -841,13 +842,17 @@ impl Response {
         }
     }
 
-    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), at most a year. A date needs `clock/1`.
+    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), at most a year. A date is measured from the response's own
+    /// `Date`, since the machine's clock may be wrong; without one it needs `clock/1`.
     pub fn retry_after(&self) -> Option<Duration> {
         let value = self.header("Retry-After")?;
         let wait = match seconds(value) {
             Some(wait) => wait,
-            None if self.now.is_zero() => return None,
-            None => date(value)?.saturating_sub(self.now),
+            None => match self.header("Date").and_then(date) {
+                Some(sent) => date(value)?.saturating_sub(sent),
+                None if self.now.is_zero() => return None,
+                None => date(value)?.saturating_sub(self.now),
+            },
         };
         Some(wait.min(Duration::from_secs(31_536_000)))
     }
@@ -920,6 +925,20 @@ mod tests {
     }
 
     #[test]
+    fn a_date_to_wait_for_is_measured_from_that_of_the_response() {
+        let after = |date: &str, now| {
+            let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+            let headers = vec![header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT"), header("date", date)];
+            let response = Response { status: 503, headers, body: vec![], now: Duration::from_secs(now) };
+            response.retry_after().map(|wait| wait.as_secs())
+        };
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:34 GMT", 783000000), Some(3));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:34 GMT", 0), Some(3));
+        assert_eq!(after("soon", 784111772), Some(5));
+        assert_eq!(after("soon", 0), None);
+    }
+
+    #[test]
     fn retry_after_is_seconds_or_a_date() {
         let after = |value: &str, now| {
             let headers = vec![("Retry-After".to_owned(), value.to_owned())];
@@ -952,8 +971,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::ops::Index;
 
-/// How deeply arrays and objects may be nested.
-const DEPTH: usize = 64;
+/// How deeply arrays and objects may be nested: as deeply as in the host, in an array of events or a record around them.
+const DEPTH: usize = 136;
 
 /// A JSON value. Numbers keep their digits.
 ///

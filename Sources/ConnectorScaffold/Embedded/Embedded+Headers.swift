@@ -74,7 +74,7 @@ static inline connector_error connector_error_of(const char *domain) {
 
 /* ---- Reading JSON ---- */
 
-/** How deeply arrays and objects may be nested. */
+/** How deeply arrays and objects that these functions read may be nested: half as deep as the host takes them. */
 #define CONNECTOR_JSON_DEPTH 64
 
 /**
@@ -782,43 +782,52 @@ static inline int connector_is_page(const connector_http_response *response) {
     return 0;
 }
 
-/**
- * The delay that Retry-After asks for (RFC 9110, section 10.2.3), in nanoseconds, at most a year; 0 if there is none. A
- * date, such as "Sun, 06 Nov 1994 08:49:37 GMT", is measured from `now_ns`, the time of day since 1970; 0 if that is 0.
- */
-static inline uint64_t connector_retry_after(const connector_http_response *response, uint64_t now_ns) {
+/* The moment of a header such as "Sun, 06 Nov 1994 08:49:37 GMT", in seconds since 1970; 0 if there is none. */
+static inline uint64_t connector_date(const connector_http_response *response, const char *name) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const uint64_t longest = 31536000;
-    size_t length = 0, index;
-    const char *value = connector_header(response, "Retry-After", &length);
-    uint64_t seconds = 0;
+    size_t length = 0;
+    const char *value = connector_header(response, name, &length);
     char copy[30], month[4];
     int day, year, hour, minute, second;
     const char *found;
     long long days;
+    if (value == NULL || length != sizeof copy - 1) return 0;
+    memcpy(copy, value, length);
+    copy[length] = '\0';
+    if (sscanf(copy, "%*3s, %2d %3s %4d %2d:%2d:%2d GMT", &day, month, &year, &hour, &minute, &second) != 6) return 0;
+    found = strstr(months, month);
+    if (found == NULL || strlen(month) != 3 || (found - months) % 3 != 0 || day < 1 || day > 31 || year < 1970 ||
+        hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) {
+        return 0;
+    }
+    /* Days since 1970 in the Gregorian calendar, of years that begin in March. */
+    {
+        const long long number = (found - months) / 3 + 1, shifted = year - (number <= 2);
+        const long long day_of_year = (153 * (number + (number > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+        days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year - 719468;
+    }
+    return (uint64_t)(days * 86400 + hour * 3600 + minute * 60 + second);
+}
+
+/**
+ * The delay that Retry-After asks for (RFC 9110, section 10.2.3), in nanoseconds, at most a year; 0 if there is none. A
+ * date, such as "Sun, 06 Nov 1994 08:49:37 GMT", is measured from the response's own Date, since the machine's clock may be
+ * wrong, or else from `now_ns`, the time of day since 1970; 0 if that is 0.
+ */
+static inline uint64_t connector_retry_after(const connector_http_response *response, uint64_t now_ns) {
+    const uint64_t longest = 31536000;
+    size_t length = 0, index;
+    const char *value = connector_header(response, "Retry-After", &length);
+    uint64_t seconds = 0;
     if (value == NULL || length == 0) return 0;
     for (index = 0; index < length && value[index] >= '0' && value[index] <= '9'; index++) {
         if (seconds <= longest) seconds = seconds * 10 + (uint64_t)(value[index] - '0');
     }
     if (index < length) {
-        if (length != sizeof copy - 1) return 0;
-        memcpy(copy, value, length);
-        copy[length] = '\0';
-        if (sscanf(copy, "%*3s, %2d %3s %4d %2d:%2d:%2d GMT", &day, month, &year, &hour, &minute, &second) != 6) return 0;
-        found = strstr(months, month);
-        if (found == NULL || strlen(month) != 3 || (found - months) % 3 != 0 || day < 1 || day > 31 || year < 1970 ||
-            hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) {
-            return 0;
-        }
-        /* Days since 1970 in the Gregorian calendar, of years that begin in March. */
-        {
-            const long long number = (found - months) / 3 + 1, shifted = year - (number <= 2);
-            const long long day_of_year = (153 * (number + (number > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-            days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year - 719468;
-        }
-        seconds = (uint64_t)(days * 86400 + hour * 3600 + minute * 60 + second);
-        if (now_ns == 0 || seconds < now_ns / 1000000000u) return 0;
-        seconds -= now_ns / 1000000000u;
+        const uint64_t sent = connector_date(response, "Date"), now = sent != 0 ? sent : now_ns / 1000000000u;
+        seconds = connector_date(response, "Retry-After");
+        if ((sent == 0 && now_ns == 0) || seconds < now) return 0;
+        seconds -= now;
     }
     return (seconds > longest ? longest : seconds) * 1000000000u;
 }
@@ -1188,7 +1197,54 @@ private:
     const connector_http_response *response;
 };
 
-/** A pending call. Complete it once; one that is dropped fails, and completing it again has no effect. */
+#if defined(__cpp_exceptions)
+/** The first call that an exception drops on its way out of a body, which then completes with what the exception says. */
+class __attribute__((visibility("hidden"))) Thrown {
+public:
+    Thrown() noexcept : outer(std::exchange(current(), this)), exceptions(std::uncaught_exceptions()) {}
+    Thrown(const Thrown &) = delete;
+    Thrown &operator=(const Thrown &) = delete;
+    /** Completes a call whose exception the body has caught. */
+    ~Thrown() {
+        current() = outer;
+        complete("the plugin dropped the call");
+    }
+
+    /** Takes a call that is being dropped over, if an exception drops it and there is none yet. */
+    static bool take(const connector_gate *gate, uint64_t operation) noexcept {
+        Thrown *thrown = current();
+        if (thrown == nullptr || thrown->gate != nullptr) return false;
+        if (std::uncaught_exceptions() <= thrown->exceptions) return false;
+        thrown->gate = gate;
+        thrown->operation = operation;
+        return true;
+    }
+    /** Completes the call, if there is one. */
+    void complete(const char *reason) noexcept {
+        if (gate == nullptr) return;
+        connector_error error = connector_error_of(gate->vendor_static);
+        connector_fail(&error, CONNECTOR_FAILED, "%s", reason);
+        connector_complete_failure(std::exchange(gate, nullptr)->host, operation, &error);
+    }
+
+private:
+    /** The innermost body that this thread runs. */
+    static Thrown *&current() noexcept {
+        static thread_local Thrown *innermost = nullptr;
+        return innermost;
+    }
+
+    Thrown *outer;
+    int exceptions;
+    const connector_gate *gate = nullptr;
+    uint64_t operation = 0;
+};
+#endif
+
+/**
+ * A pending call. Complete it once; one that is dropped fails, with what the exception says that dropped it, and completing
+ * it again has no effect.
+ */
 class [[nodiscard]] Call {
 public:
     Call(const connector_gate *gate, const connector_call *call) noexcept
@@ -1197,7 +1253,11 @@ public:
         : gate(std::exchange(other.gate, nullptr)), operation(other.operation), deadline_ns(other.deadline_ns) {}
     Call &operator=(Call &&) = delete;
     ~Call() {
-        if (gate != nullptr) fail({CONNECTOR_FAILED, "the plugin dropped the call"});
+        if (gate == nullptr) return;
+#if defined(__cpp_exceptions)
+        if (Thrown::take(gate, operation)) return;
+#endif
+        fail({CONNECTOR_FAILED, "the plugin dropped the call"});
     }
 
     /** Completes without a result. */
@@ -1259,6 +1319,16 @@ template <class Body, class Failed> void guarded(Body &&body, Failed &&failed) n
 #endif
 }
 
+/** Runs a body that a call was handed to, and completes the call with what it throws. */
+template <class Body> void guarded_call(Body &&body) noexcept {
+#if defined(__cpp_exceptions)
+    Thrown thrown;
+    guarded(body, [&](const char *reason) { thrown.complete(reason); });
+#else
+    body();
+#endif
+}
+
 /** The host as one instance sees it. */
 class Host {
 public:
@@ -1299,7 +1369,7 @@ public:
             } else if (!connector_is_success(response->status)) {
                 exchange->call.fail(connector_gate_error(exchange->gate, response));
             } else {
-                guarded([&] { exchange->answered(std::move(exchange->call), Response(response)); }, [](const char *) {});
+                guarded_call([&] { exchange->answered(std::move(exchange->call), Response(response)); });
             }
         };
         const int32_t status = connector_gate_send(gate, &request, url.raw(), deadline, done, exchange.get(), &error);
@@ -1326,8 +1396,7 @@ template <class Gate, class Body>
 int32_t perform(void *instance, const connector_call *call, connector_error *error, Body &&body) noexcept {
     (void)error;
     auto &self = *static_cast<Instance<Gate> *>(instance);
-    /* An exception drops the call, which completes it. */
-    guarded([&] { body(*self.value, Call(&self.gate, call)); }, [](const char *) {});
+    guarded_call([&] { body(*self.value, Call(&self.gate, call)); });
     return CONNECTOR_OK;
 }
 
@@ -1651,7 +1720,7 @@ typedef struct connector_host {
 
     /**
      * Reports the progress of a pending call as JSON, any number of times before it completes. Returns the statuses of
-     * `complete`. [any]
+     * `complete`, or CONNECTOR_TOO_LARGE for more than 64 KiB. [any]
      */
     int32_t (*CONNECTOR_NONNULL progress)(void *CONNECTOR_NONNULL context, uint64_t operation,
                                           const char *CONNECTOR_NONNULL json_borrowed, uint64_t json_length);
@@ -1958,8 +2027,10 @@ template <uint32_t Size> struct connector_manifest_note_of {
  * No operation blocks the calling thread. The host makes calls by name on threads that it can afford to lose, and
  * times them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
  * protection. An operation whose manifest says `"prompt": true` has none either, and must return within microseconds:
- * calls by name run it on the caller's thread. A call that takes over a millisecond is misbehaviour, and later calls
- * run on other threads until enough of them in a row have taken less.
+ * calls by name run it on the caller's thread, one call of an instance at a time, and the rest on the host's threads.
+ * A call that takes over a millisecond is misbehaviour, and later calls run on other threads until enough of them in a
+ * row have taken less. A call that never returns keeps its caller's thread. Calls by the command line and by the API
+ * run on the host's threads, and keep their timeouts.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H
@@ -2261,7 +2332,10 @@ typedef struct connector_gates_call {
     /** The operation's name in the capability, such as "get". */
     const char *CONNECTOR_NONNULL operation;
     uint64_t operation_length;
-    /** JSON: an object of arguments by name, or an array of them in order; null for none. `bytes` are Base64. */
+    /**
+     * JSON: an object of arguments by name, or an array of them in order; null for none. `bytes` are {"base64": "…"}, or a
+     * string, which means its own UTF-8 bytes.
+     */
     const char *CONNECTOR_NULLABLE arguments;
     uint64_t arguments_length;
     /** When the call times out, in monotonic nanoseconds; CONNECTOR_NO_DEADLINE for that of `during`, or else 30 s. */
@@ -2276,11 +2350,12 @@ typedef struct connector_gates_call {
 } connector_gates_call;
 
 /**
- * Receives the end of a call, exactly once: `status` CONNECTOR_OK and the result as JSON (null if the operation has none),
- * or a failure and an error, which names the used connector: the used gate's own, CONNECTOR_NOT_OPEN, CONNECTOR_TIMED_OUT,
- * CONNECTOR_CANCELLED, CONNECTOR_UNSUPPORTED, CONNECTOR_INVALID. Runs on a thread of the host, one callback at a time for a
- * gate, and must not block. It never runs inside `call` on the caller's thread, but may run on another thread before `call`
- * has returned. It has run before the plugin's `destroy`, and never runs after it.
+ * Receives the end of a call, exactly once: `status` CONNECTOR_OK and the result as JSON, which the host has checked (null
+ * if the operation has none; `bytes` are {"base64": "…"}), or a failure and an error, which names the used connector: the
+ * used gate's own, CONNECTOR_NOT_OPEN, CONNECTOR_TIMED_OUT, CONNECTOR_CANCELLED, CONNECTOR_UNSUPPORTED, CONNECTOR_INVALID.
+ * Runs on a thread of the host, one callback at a time for a gate, and must not block. It never runs inside `call` on the
+ * caller's thread, but may run on another thread before `call` has returned. It has run before the plugin's `destroy`, and
+ * never runs after it.
  */
 typedef void (*connector_gates_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                      const char *CONNECTOR_NULLABLE json_borrowed, uint64_t json_length,
@@ -2342,15 +2417,16 @@ CONNECTOR_END_DECLS
  * host, and be issued by an authority that the system trusts or that the host is configured to trust, by default in
  * SSL_CERT_FILE.
  *
- * The host follows up to five redirects. 301 and 302 turn a POST into a GET, and 303 any request but HEAD; a GET goes on
- * without a body. 307 and 308, and 301 and 302 of other methods, repeat the request unchanged. For another scheme, host
+ * The host follows up to five redirects. 303 turns any request but HEAD into a GET, and 301 to 303 drop the body of a GET. Any
+ * other redirect repeats the request unchanged, also a POST at 301 and 302, which browsers turn into a GET. For another scheme, host
  * or port the host drops Authorization, Cookie and every header with a secret, and never sends a body with a secret; it
  * never goes from https to http. It decompresses responses, except those of status 206, and asks for `identity` if the
  * request has Range. It sets Host, Content-Length and the other headers of the connection, and drops a plugin's values
  * for them.
  *
- * The host sends a GET, HEAD, PUT, DELETE or OPTIONS once more if the server closes a connection that it had kept open
- * before it begins to answer, unless the body comes in parts. Every other failure ends the request.
+ * The host sends a GET, HEAD or OPTIONS, and a PUT without If-Match, If-None-Match and If-Unmodified-Since, once more if the
+ * server closes a connection that it had kept open before it begins to answer, unless the body comes in parts. Every other
+ * failure ends the request.
  *
  * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache,
  * each for requests with the same Authorization, and may answer from the cache, with the header Age, or only ask the
@@ -2396,6 +2472,11 @@ CONNECTOR_BEGIN_DECLS
 #define CONNECTOR_HTTP_GZIP_BODY 2u
 /** For `stream`: the body comes in parts, by `write`. `body` is null, and `body_length` the length of the whole body. */
 #define CONNECTOR_HTTP_BODY_IN_PARTS 4u
+/**
+ * The host follows no redirect that would make the request a GET, which is 303 unless the method is GET or HEAD: the answer to
+ * the GET could pass for one to a write. The request fails with CONNECTOR_PROTOCOL. An older host follows it.
+ */
+#define CONNECTOR_HTTP_KEEP_METHOD 8u
 /** The `body_length` of a body in parts whose length is not known. */
 #define CONNECTOR_HTTP_UNKNOWN_LENGTH UINT64_MAX
 /** The most bytes of one part of a body. */

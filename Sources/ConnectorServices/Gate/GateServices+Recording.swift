@@ -3,14 +3,15 @@
 
 internal import CConnector
 package import ConnectorBase
+internal import ConnectorInvocation
 internal import ConnectorPlatform
 
 extension GateServices {
     /// The time of day for the plugin: that of the recording being replayed or made, otherwise the host's.
-    package var wallTime: Timestamp { fixedTime ?? host.clock.wallTime() }
+    package var wallTime: Timestamp { context.vendor?.time ?? recording?.readTime() ?? host.clock.wallTime() }
 
-    /// The time of day of the recording being replayed or made; nil for the host's.
-    package var fixedTime: Timestamp? { context.vendor?.time ?? recording?.readTime() }
+    /// The time of day of the recording being replayed or made, for the host itself; nil for the host's.
+    package var fixedTime: Timestamp? { context.vendor?.time ?? recording?.shownTime }
 
     /// The recording that this gate is a part of; nil if it is not recorded.
     var recording: GateRecording? { context.recording.map { host.recording(of: $0) } }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+package import ConnectorInvocation
 internal import ConnectorPlatform
 
 /// The callback that completes a plugin's call of a gate that it uses, in a form that crosses threads.

@@ -3,6 +3,7 @@
 
 internal import CConnector
 package import ConnectorBase
+package import ConnectorInvocation
 internal import ConnectorPlatform
 
 /// The callbacks of a plugin's request, in a form that crosses threads.
@@ -15,21 +16,16 @@ internal import ConnectorPlatform
     private let room: connector_http_room?
     private nonisolated(unsafe) let user: UnsafeMutableRawPointer?
 
-    /// Wraps functions and their argument.
-    ///
-    /// - Parameters:
-    ///   - part: Receives the parts of a response; nil if the response comes whole.
-    ///   - room: Called when the next part of a body can be written; nil if the plugin does not ask for that.
-    init(
-        _ done: connector_http_done,
-        part: connector_http_part? = nil,
-        room: connector_http_room? = nil,
-        user: UnsafeMutableRawPointer?
-    ) {
+    /// Wraps the function that receives a response as a whole, and its argument.
+    init(_ done: connector_http_done, user: UnsafeMutableRawPointer?) {
         unsafe self.done = done
-        unsafe self.part = part
-        unsafe self.room = room
         unsafe self.user = user
+        unsafe (part, room) = (nil, nil)
+    }
+
+    /// Wraps the functions of a receiver of parts.
+    init(_ receiver: ResponseReceiver) {
+        unsafe (done, part, room, user) = (receiver.done, receiver.part, receiver.room, receiver.user)
     }
 
     /// Calls into the plugin with a part of the response, on the current thread.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorInvocation
 internal import Tracing
 
 /// The span of one request, for the tracer that the application bootstrapped.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorInvocation
 
 /// The gates that a plugin uses, as the host offers them.
 package struct UsedGates: Sendable {

@@ -3,6 +3,7 @@
 
 internal import AsyncHTTPClient
 internal import CConnector
+package import ConnectorInvocation
 internal import NIOCore
 internal import Synchronization
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorInvocation
 
 /// The hosts that a connector may reach.
 ///

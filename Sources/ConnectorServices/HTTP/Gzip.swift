@@ -3,6 +3,7 @@
 
 import CZlib
 package import ConnectorBase
+package import ConnectorInvocation
 internal import ConnectorPlatform
 
 /// Compresses to gzip (RFC 1952) with the system's zlib; ``ContentCoding`` decompresses.

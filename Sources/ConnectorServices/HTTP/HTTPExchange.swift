@@ -3,6 +3,7 @@
 
 internal import AsyncHTTPClient
 package import ConnectorBase
+package import ConnectorInvocation
 package import ConnectorPlatform
 internal import NIOCore
 internal import Synchronization
@@ -169,11 +170,14 @@ package final class HTTPExchange: Sendable {
 
     /// Whether to send a request again that the server may have received, and has not begun to answer.
     ///
-    /// Once, if the server closed an idle connection just when the request came, and if the method allows that the request is received
-    /// twice: RFC 9110, section 9.2.2.
+    /// Once, if the server closed an idle connection just when the request came, and if the request may be received twice: RFC 9110,
+    /// section 9.2.2. The answer must be the same, too: if the server performed a DELETE, or a PUT on a condition, the repetition would
+    /// be told that there is nothing to delete, or that the condition no longer holds.
     private func mayRepeat(_ request: OutgoingRequest, after error: any Error) -> Bool {
+        let isSafe = ["GET", "HEAD", "OPTIONS"].contains(request.method)
+        let isConditional = ["If-Match", "If-None-Match", "If-Unmodified-Since"].contains { request.headers[$0] != nil }
         guard error is WireCheck.StaleConnection, !request.isBodyInParts,
-            ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"].contains(request.method)
+            isSafe || request.method == "PUT" && !isConditional
         else { return false }
         return state.withLock { state in
             defer { state.hasRepeated = true }

@@ -3,6 +3,7 @@
 
 internal import CConnector
 package import ConnectorBase
+package import ConnectorInvocation
 
 /// The proxies of requests, and the hosts reached without one.
 ///

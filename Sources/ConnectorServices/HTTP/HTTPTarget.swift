@@ -2,22 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorInvocation
 
 /// Converts the URLs of plugins and servers into URLs to send.
 ///
 /// The host checks the same parsed parts that it then connects to. The original text is never parsed twice, because a
 /// second parser might disagree on where the host name ends.
 package enum HTTPTarget {
-    /// The maximum size of a plugin's URL, before and after its secrets are inserted, in bytes.
-    package static let sizeLimit = 8192
-
     /// Parses a plugin's URL, with its secrets inserted.
     ///
     /// - Throws: `invalid` for anything but an absolute http or https URL, and for credentials before the host, which
     ///   belong in a header.
     package static func parse(_ text: String) throws(ServiceFailure) -> URLParts {
         guard var url = URLParts(text) else {
-            throw .invalid("the URL is not an absolute http or https URL of at most \(sizeLimit) bytes")
+            throw .invalid("the URL is not an absolute http or https URL of at most \(RequestTemplate.urlLimit) bytes")
         }
         guard url.user == nil else {
             throw .invalid("the URL has credentials before the host; send them as the Authorization header")

@@ -3,6 +3,7 @@
 
 package import AsyncHTTPClient
 package import ConnectorBase
+package import ConnectorInvocation
 internal import ConnectorPlatform
 package import NIOCore
 internal import NIOHTTP1
@@ -67,11 +68,6 @@ package final class HTTPTransport: Sendable {
         }
     }
 
-    /// The most bytes of a request's line and headers.
-    ///
-    /// The client ends the process if a request's head fills the 64 KiB buffer of a connection and a body follows.
-    package static let headLimit = 60 << 10
-
     /// The event loops of the clients. Each client has one: if a request were on another loop than its connection, AsyncHTTPClient
     /// would end the process when a server answers before the body has ended, and closes. It releases the connection once the
     /// request's loop says that the body is sent.
@@ -105,15 +101,17 @@ package final class HTTPTransport: Sendable {
     ///   - parts: Receives the body of the response; nil collects it.
     ///   - responses: Counts the bytes that are collected.
     /// - Returns: The task of the response, and the request's proxy.
-    /// - Throws: The reason why the request cannot be sent; `tooLarge` for a head beyond ``headLimit``.
+    /// - Throws: The reason why the request cannot be sent; `tooLarge` for a head beyond ``RequestTemplate/headLimit``.
     package func send(
         _ request: OutgoingRequest,
         _ body: BodyParts?,
         _ parts: ResponseParts?,
         _ responses: HeldBytes
     ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPResponse>, proxy: HTTPProxy?) {
-        guard request.headSize <= Self.headLimit else {
-            throw .tooLarge("the request's URL and headers have more than \(Self.headLimit) bytes, with their secrets")
+        guard request.headSize <= RequestTemplate.headLimit else {
+            throw .tooLarge(
+                "the request's URL and headers have more than \(RequestTemplate.headLimit) bytes, with their secrets"
+            )
         }
         let proxy = try options.proxies.proxy(for: request.url)
         let loop = Self.loopNumber(for: request.url)

@@ -28,11 +28,13 @@ public struct HostRule: Sendable, Hashable, CustomStringConvertible {
         guard let parts = URLParts("http://\(rest)"), parts.rest.isEmpty, parts.user == nil, !rest.hasSuffix(":") else {
             return nil
         }
-        let isAddress = parts.host.utf8.contains(UInt8(ascii: ":"))
-        guard isAddress ? !isWildcard : Self.isName(parts.host) && !(isWildcard && Self.endsInNumber(parts.host)) else {
+        // A name that ends with a dot is absolute, and the same host.
+        let name = parts.host.hasSuffix(".") ? String(parts.host.dropLast()) : parts.host
+        let isAddress = name.utf8.contains(UInt8(ascii: ":"))
+        guard isAddress ? !isWildcard : Self.isName(name) && !(isWildcard && Self.endsInNumber(name)) else {
             return nil
         }
-        host = parts.host
+        host = name
         port = parts.port
     }
 

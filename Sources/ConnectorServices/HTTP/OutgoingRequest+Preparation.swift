@@ -3,6 +3,7 @@
 
 internal import CConnector
 internal import ConnectorBase
+package import ConnectorInvocation
 
 extension OutgoingRequest {
     /// Checks a plugin's request and inserts the secrets.
@@ -19,7 +20,7 @@ extension OutgoingRequest {
         }
         method = request.method
         let address = try SecretTemplate(Array(request.url.utf8))
-            .expanded(.percent, limit: HTTPTarget.sizeLimit, isStrict: true, secret: secret)
+            .expanded(.percent, limit: RequestTemplate.urlLimit, isStrict: true, secret: secret)
         url = try HTTPTarget.parse(String(decoding: address.bytes, as: UTF8.self))
         headers = [:]
         body = request.body
@@ -33,6 +34,7 @@ extension OutgoingRequest {
             // A part of a compressed body cannot be decompressed.
             headers.append("Accept-Encoding", headers["Range"] == nil ? coding : "identity")
         }
+        keepsMethod = request.flags & CONNECTOR_HTTP_KEEP_METHOD != 0
         isBodyInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
         guard !isBodyInParts || request.flags & CONNECTOR_HTTP_GZIP_BODY == 0 else {
             throw .invalid("a body in parts cannot be compressed by the host")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorInvocation
 
 /// A request as sent, with its secrets inserted; redirects change it.
 package struct OutgoingRequest: Sendable {
@@ -23,6 +24,8 @@ package struct OutgoingRequest: Sendable {
     package var isBodyInParts = false
     /// Whether the body contains a secret.
     package var isBodySecret = false
+    /// Whether a redirect may not make it a GET.
+    package var keepsMethod = false
 
     /// The approximate size of the request line and the headers, in bytes.
     var headSize: Int {
@@ -32,8 +35,8 @@ package struct OutgoingRequest: Sendable {
 
     /// The request to a redirect's target, which is not yet checked against the allow-list.
     ///
-    /// It follows RFC 9110, section 15.4, and the Fetch standard: 303 makes it a GET, and so do 301 and 302 if it is a POST. Any other
-    /// keeps method and body, since a GET in place of a PUT or a DELETE would pass for a write. A request to another origin loses its
+    /// It follows RFC 9110, section 15.4: 303 makes it a GET. Any other keeps method and body: unlike a browser, the host does not turn
+    /// a POST into a GET at 301 and 302, which would pass for a write. A request to another origin loses its
     /// credentials, and a body with a secret is never sent there. No request goes on without the TLS that it began with.
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
@@ -43,7 +46,14 @@ package struct OutgoingRequest: Sendable {
         }
         // They refer to an earlier response of this URL.
         for field in conditions { next.headers.remove(field.name) }
-        let becomesGET = status == 303 || [301, 302].contains(status) && ["GET", "HEAD", "POST"].contains(method)
+        let becomesGET = status == 303 || [301, 302].contains(status) && ["GET", "HEAD"].contains(method)
+        if becomesGET, keepsMethod, method != "GET", method != "HEAD" {
+            let path = next.url.rest.prefix { $0 != "?" }
+            throw .violation(
+                "the server answers \(method) with a redirect (\(status)) to \(next.url.authority)\(path), which would lose its body; "
+                    + "set the endpoint to that address if it takes the request"
+            )
+        }
         if becomesGET, method != "GET" || isBodyInParts || !body.isEmpty {
             if method != "HEAD" { next.method = "GET" }
             next.body = []

@@ -3,6 +3,7 @@
 
 package import AsyncHTTPClient
 package import ConnectorBase
+internal import ConnectorInvocation
 package import NIOCore
 package import NIOHTTP1
 internal import Synchronization

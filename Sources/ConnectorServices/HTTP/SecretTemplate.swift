@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+package import ConnectorInvocation
 
 /// A template with `{{secret:NAME}}` and functions such as `{{base64:TEXT}}`, as services/http.h defines it.
 ///

@@ -4,6 +4,7 @@
 internal import AsyncHTTPClient
 internal import CConnector
 package import ConnectorBase
+package import ConnectorInvocation
 internal import ConnectorPlatform
 internal import NIOCore
 internal import NIOHTTP1
@@ -70,6 +71,8 @@ extension ServiceFailure {
             case NIOSSLError.uncleanShutdown: .closedEarly(place)
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
             case HTTPParserError.invalidEOFState: .closedEarly(place)
+            case HTTPParserError.invalidConstant where url.scheme == "http":
+                .violation("the answer of \(place) is not HTTP; if it speaks TLS, the URL must begin with https://")
             case is HTTPParserError:
                 .violation("the answer of \(place) is not HTTP: \(error)")
             case let error as any NIOHTTP2Error: Self(error, place)

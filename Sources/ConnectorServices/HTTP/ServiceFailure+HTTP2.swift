@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorInvocation
 internal import NIOHTTP2
 
 extension ServiceFailure {

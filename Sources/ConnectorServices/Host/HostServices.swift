@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+package import ConnectorInvocation
 package import ConnectorPlatform
 package import Logging
 internal import Synchronization
@@ -69,8 +70,7 @@ package final class HostServices: Sendable {
     package func storage(of gate: String, logger: Logger) -> GateStorage {
         storages.withLock { storages in
             if let storage = storages[gate] { return storage }
-            let directory = StateDirectory(options.stateDirectory, application: options.application)
-            let storage = GateStorage(gate: gate, directory: directory, logger: logger)
+            let storage = GateStorage(gate: gate, directory: options.state, logger: logger)
             storages[gate] = storage
             return storage
         }
@@ -113,22 +113,18 @@ extension HostServices {
         package var http: HTTPOptions
         /// The maximum size of the arguments of one gate's calls of used gates in progress, together, in bytes.
         package var argumentsLimit = 256 << 20
-        /// The directory of `storage/1`; nil for the user's default: see ``StateDirectory``.
-        package var stateDirectory: String?
-        /// The folder of the application in that directory: see ``StateDirectory/folder(name:file:)``; nil for none.
-        package var application: String?
+        /// The directory of `storage/1`.
+        package var state: StateDirectory
 
         /// Creates options; by default, the system's clock and the default limits.
         package init(
             clock: any HostClock = SystemHostClock(),
             http: HTTPOptions = HTTPOptions(),
-            stateDirectory: String? = nil,
-            application: String? = nil
+            state: StateDirectory = StateDirectory()
         ) {
             self.clock = clock
             self.http = http
-            self.stateDirectory = stateDirectory
-            self.application = application
+            self.state = state
         }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+package import ConnectorInvocation
 internal import Synchronization
 
 /// The bytes that the host holds for one gate's work in progress, and the most of them: a plugin in a runner must not fill the

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorInvocation
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
@@ -63,15 +64,20 @@ final class GateRecording: Sendable {
         state = Mutex(State(file: RecordingFile(target)))
     }
 
-    /// The time of day for a plugin, which stands still so that a replay sends the same requests; nil once the
-    /// recording has ended.
+    /// The time of day for a plugin that asks for it, which the file then has; nil once the recording has ended. It stands still,
+    /// so that a replay sends the same requests.
     func readTime() -> Timestamp? {
         state.withLock { state in
-            guard !state.isEnded, !isOver else { return nil }
-            state.answers.time = time
-            return time
+            guard let shown = shownTime(state) else { return nil }
+            state.answers.time = shown
+            return shown
         }
     }
+
+    /// The time of day that the plugin would get now, without asking for it; nil once the recording has ended.
+    var shownTime: Timestamp? { state.withLock { shownTime($0) } }
+
+    private func shownTime(_ state: State) -> Timestamp? { state.isEnded || isOver ? nil : time }
 
     private var isOver: Bool { clock.now() - start > Self.timeLimit }
 

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorDigest
+internal import ConnectorInvocation
 
 /// The requests that a recorded answer fits: the plugin's own request, before its secrets are inserted, with `*` for
 /// each secret.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorInvocation
 
 /// The response of a recorded answer, without secrets and without what differs each time.
 struct RecordedResponse: Sendable, Equatable {
@@ -53,7 +54,7 @@ struct RecordedResponse: Sendable, Equatable {
         return .init(name: "text", value: .string(texts.response(text)))
     }
 
-    /// Whether a header differs between two equal sessions, or is set anew when the body is replayed.
+    /// Whether a header differs between two equal sessions, or is set again when the body is replayed.
     private static func isVolatile(_ name: String) -> Bool {
         volatile.contains(name)
             || ["cf-", "ratelimit", "x-amz-", "x-cache", "x-ratelimit"].contains { name.hasPrefix($0) }

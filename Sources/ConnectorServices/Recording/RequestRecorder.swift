@@ -3,6 +3,7 @@
 
 internal import CConnector
 internal import ConnectorBase
+internal import ConnectorInvocation
 internal import Logging
 internal import Synchronization
 

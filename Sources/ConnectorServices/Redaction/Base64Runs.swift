@@ -70,7 +70,7 @@ struct Base64Runs {
                 count -= 8
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
-            let isText = skipped == 0 && bytes.allSatisfy { (0x20..<0x7F).contains($0) }
+            let isText = skipped == 0 && bytes.allSatisfy(\.isPrintable)
             var covered = 0..<0
             body(bytes, isText) { range in
                 let first = places[(skipped + range.lowerBound * 8) / 6]

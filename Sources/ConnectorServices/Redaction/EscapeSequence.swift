@@ -87,7 +87,7 @@ extension EscapeSequence {
                 return nil
             }
             self.init(scalar, length: 10)
-        case 0x20...0x7E where !text[index + 1].isLetterOrDigit: self.init(text[index + 1], length: 2)
+        case let byte where byte.isPrintable && !byte.isLetterOrDigit: self.init(byte, length: 2)
         default: return nil
         }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+package import ConnectorInvocation
 internal import ConnectorPlatform
 package import Logging
 internal import Synchronization
@@ -20,7 +21,7 @@ package final class GateStorage: Sendable {
     private enum State {
         /// Not read yet, or the last read failed.
         case unread
-        case read(StoredValues, StateFile.Identity?)
+        case read(StoredValues, FileIdentity?)
     }
 
     /// The path of the gate, which changes when the gate moves.
@@ -144,7 +145,7 @@ package final class GateStorage: Sendable {
         }
     }
 
-    private func read(_ file: StateFile) throws(SystemError) -> (StoredValues, StateFile.Identity?) {
+    private func read(_ file: StateFile) throws(SystemError) -> (StoredValues, FileIdentity?) {
         guard let (bytes, identity) = try file.content() else { return (StoredValues(), nil) }
         // Do not even read from another user's directory.
         close(try file.openDirectory())
@@ -172,7 +173,7 @@ package final class GateStorage: Sendable {
         return ServiceFailure(
             status: Int32(CONNECTOR_UNAVAILABLE),
             message: place.map { "the stored values in \($0) cannot be \(verb): \(reason)" }
-                ?? "there is no directory for stored values: neither XDG_STATE_HOME nor HOME is set to an absolute path",
+                ?? "there is no directory for stored values: \(StateDirectory.absence)",
             domain: "errno",
             detail: error.number,
             isRetryable: true

@@ -27,6 +27,20 @@ package struct StateDirectory: Sendable {
         enclosing = application == nil ? nil : root
     }
 
+    /// Uses the application's folder, by ``folder(name:file:)``, in the given directory or, if nil, in the user's default.
+    ///
+    /// It has no path if the application has no folder.
+    package init(_ path: String? = nil, name: String?, file: String) {
+        let folder = Self.folder(name: name, file: file)
+        let all = Self(path, application: folder)
+        self.path = folder == nil ? nil : all.path
+        enclosing = all.enclosing
+    }
+
+    /// Why an application may have no directory.
+    package static let absence =
+        "neither XDG_STATE_HOME nor HOME is set to an absolute path, or the working directory was removed"
+
     /// The default directory by the XDG Base Directory Specification: under `$XDG_STATE_HOME` if that is absolute,
     /// otherwise under `~/.local/state`.
     package static func usual(_ variable: (String) -> String?) -> String? {
@@ -35,26 +49,36 @@ package struct StateDirectory: Sendable {
         return nil
     }
 
-    /// The folder of an application: named after the name in its configuration, or else after the file's real path or,
-    /// without a file, the program's.
+    /// The folder of an application: named after the name in its configuration, or else after the file's place or,
+    /// without a file, the program's path.
     ///
-    /// A path becomes the first 64 bits of its digest, so that below the home directory of any user the path of a socket in the folder
-    /// fits the 107 bytes of a Unix address.
-    package static func folder(name: String?, file: String) -> String {
-        name.map { "\($0).name" } ?? folder(file: file, digits: 16)
+    /// A file that is a symbolic link is not followed: in a volume of Kubernetes, as in many deployments, the link stays and what it
+    /// leads to is replaced. A path becomes the first 64 bits of its digest, so that below the home directory of any user the path of a
+    /// socket in the folder fits the 107 bytes of a Unix address.
+    ///
+    /// - Returns: Nil for a relative path if the working directory was removed.
+    package static func folder(name: String?, file: String) -> String? {
+        if let name { return "\(name).name" }
+        guard file.isEmpty else { return file.placePath.map { folder(of: $0, digits: 16, "file") } }
+        let program = "/proc/self/exe".realPath
+        let path = program == "/proc/self/exe" ? ProcessArguments.all.first ?? program : program
+        return folder(of: path, digits: 16, "program")
     }
 
-    /// The folder that earlier versions used for an application without a name, which had all 64 digits of the digest.
-    package static func earlierFolder(file: String) -> String { folder(file: file, digits: 64) }
-
-    private static func folder(file: String, digits: Int) -> String {
-        let (place, kind) = file.isEmpty ? ("/proc/self/exe", "program") : (file, "file")
-        let real = unsafe realpath(place, nil).map { text in
-            defer { unsafe free(text) }
-            return unsafe String(cString: text)
+    /// The folders that earlier versions used for an application without a name, which followed a file that is a symbolic link, and
+    /// before that had all 64 digits of the digest.
+    package static func earlierFolders(file: String) -> [String] {
+        guard !file.isEmpty else {
+            return [folder(of: "/proc/self/exe".realPath, digits: 64, "program")]
         }
-        let digest = SHA256Digest(of: real ?? CommandLine.arguments.first ?? place)
-        return "\(digest.description.prefix(digits)).\(kind)"
+        let path = file.realPath
+        // What leads nowhere stays as it is, and its relative path would be that of other files, too.
+        guard path.starts(ascii: "/") else { return [] }
+        return [16, 64].map { folder(of: path, digits: $0, "file") }
+    }
+
+    private static func folder(of path: String, digits: Int, _ kind: String) -> String {
+        "\(SHA256Digest(of: path).description.prefix(digits)).\(kind)"
     }
 
     /// The file of a gate.

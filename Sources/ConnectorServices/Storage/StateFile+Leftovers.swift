@@ -5,6 +5,8 @@ package import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
+    // As in Monitor: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #else
     import Darwin
 #endif

@@ -11,35 +11,13 @@ package import ConnectorPlatform
 
 /// Coordination between several hosts of one user.
 extension StateFile {
-    /// The identity of a file's content, which changes with every write.
-    package struct Identity: Sendable, Hashable {
-        private let device: UInt64
-        private let inode: UInt64
-        private let size: Int64
-        private let seconds: Int64
-        private let nanoseconds: Int64
-
-        /// Creates the identity from the result of stat(2) or fstat(2).
-        init(_ status: stat) {
-            device = UInt64(truncatingIfNeeded: status.st_dev)
-            inode = UInt64(truncatingIfNeeded: status.st_ino)
-            size = Int64(status.st_size)
-            #if canImport(Glibc)
-                (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
-            #else
-                (seconds, nanoseconds) = (Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec))
-            #endif
-        }
-    }
-
-    /// The identity of the content now; nil if there is no file.
-    package func identity() throws(SystemError) -> Identity? {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else {
+    /// The identity of the content now, which changes with every write; nil if there is no file.
+    package func identity() throws(SystemError) -> FileIdentity? {
+        guard let identity = FileIdentity(itself: path) else {
             if errno == ENOENT { return nil }
             throw SystemError()
         }
-        return Identity(status)
+        return identity
     }
 
     /// How often to retry a lock that another process holds, and the wait in between: 2 s in total.

@@ -31,16 +31,15 @@ package struct StateFile: Sendable {
     package func read() throws(SystemError) -> [UInt8]? { try content()?.bytes }
 
     /// Reads the whole file and the identity of its content; nil if it does not exist.
-    package func content() throws(SystemError) -> (bytes: [UInt8], identity: Identity)? {
+    package func content() throws(SystemError) -> (bytes: [UInt8], identity: FileIdentity)? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw SystemError()
         }
         defer { close(file) }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0 else { throw SystemError() }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(EINVAL) }
+        guard let identity = FileIdentity(descriptor: file) else { throw SystemError() }
+        guard identity.kind == UInt32(S_IFREG) else { throw SystemError(EINVAL) }
         var bytes: [UInt8] = []
         while true {
             let count = unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
@@ -55,7 +54,7 @@ package struct StateFile: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw SystemError() }
             guard bytes.count <= Self.sizeLimit else { throw SystemError(EFBIG) }
-            if count == 0 { return (bytes, Identity(status)) }
+            if count == 0 { return (bytes, identity) }
         }
     }
 

@@ -3,6 +3,7 @@
 
 internal import CConnector
 import CZlib
+package import ConnectorInvocation
 
 /// The stored values of one gate, with their limits and their file format.
 ///

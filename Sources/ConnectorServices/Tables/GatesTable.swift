@@ -7,9 +7,6 @@ internal import ConnectorInvocation
 
 /// The `gates/1` service: see services/gates.h.
 package enum GatesTable {
-    /// The maximum size of a call's arguments: 64 MiB, the same as for a result.
-    private static let argumentLimit = 64 << 20
-
     private static let call:
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<connector_gates_call>?, connector_gates_done?,
@@ -60,32 +57,16 @@ package enum GatesTable {
         )
     }
 
-    /// Copies a call from the plugin's memory.
+    /// Copies a call from the plugin's memory, and parses its arguments.
     private static func copy(_ pointer: UnsafePointer<connector_gates_call>?) throws(ServiceFailure) -> UsedGateCall {
-        guard let pointer = unsafe pointer else { throw .misuse("the call is null") }
-        guard unsafe Int(pointer.pointee.struct_size) >= MemoryLayout<connector_gates_call>.size else {
-            throw .misuse("the call's struct_size is too small for version 1")
-        }
-        let call = unsafe pointer.pointee
-        guard let use = unsafe PluginMemory.text(call.use, call.use_length, limit: 64) else {
-            throw .invalid("the name of the used gate is null, not UTF-8 or longer than 64 bytes")
-        }
-        guard let operation = unsafe PluginMemory.text(call.operation, call.operation_length, limit: 256) else {
-            throw .invalid("the name of the operation is null, not UTF-8 or longer than 256 bytes")
-        }
-        guard unsafe call.arguments_length <= UInt64(argumentLimit) else {
-            throw .tooLarge("the arguments have more than \(argumentLimit >> 20) MiB")
-        }
-        guard let text = unsafe PluginMemory.bytes(call.arguments, call.arguments_length, limit: argumentLimit) else {
-            throw .misuse("the arguments are null with a length")
-        }
+        let template = try unsafe GateCallTemplate(copying: pointer)
         return UsedGateCall(
-            use: use,
-            operation: operation,
-            arguments: try arguments(text),
-            deadline: unsafe call.deadline_ns,
-            during: unsafe call.during,
-            size: text.count
+            use: template.use,
+            operation: template.operation,
+            arguments: try arguments(template.arguments),
+            deadline: template.deadline,
+            during: template.during,
+            size: template.arguments.count
         )
     }
 

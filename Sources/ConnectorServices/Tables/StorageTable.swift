@@ -18,8 +18,8 @@ package enum StorageTable {
         value,
         error in
         unsafe answer(context, error) { gate throws(ServiceFailure) in
-            let key = try unsafe copy(key, keyLength)
-            let value = try unsafe usable(value)
+            let key = try unsafe StorageMemory.key(key, keyLength)
+            let value = try unsafe StorageMemory.result(value)
             guard let bytes = try gate.storage.value(of: key) else { throw notFound }
             unsafe OwnedBytes.fill(value, with: bytes)
         }
@@ -34,15 +34,8 @@ package enum StorageTable {
             valueLength,
             error in
             unsafe answer(context, error) { gate throws(ServiceFailure) in
-                let key = try unsafe copy(key, keyLength)
-                guard valueLength <= UInt64(CONNECTOR_STORAGE_VALUE_LIMIT) else {
-                    throw .tooLarge("the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes")
-                }
-                let limit = Int(CONNECTOR_STORAGE_VALUE_LIMIT)
-                guard let bytes = unsafe PluginMemory.bytes(value, valueLength, limit: limit) else {
-                    throw .misuse("the value is null with a length")
-                }
-                try gate.storage.set(key, to: bytes)
+                let key = try unsafe StorageMemory.key(key, keyLength)
+                try gate.storage.set(key, to: unsafe StorageMemory.value(value, valueLength))
             }
         }
 
@@ -52,7 +45,7 @@ package enum StorageTable {
         keyLength,
         error in
         unsafe answer(context, error) { gate throws(ServiceFailure) in
-            guard try gate.storage.remove(unsafe copy(key, keyLength)) else { throw notFound }
+            guard try gate.storage.remove(unsafe StorageMemory.key(key, keyLength)) else { throw notFound }
         }
     }
 
@@ -63,8 +56,8 @@ package enum StorageTable {
         keys,
         error in
         unsafe answer(context, error) { gate throws(ServiceFailure) in
-            let prefix = try unsafe prefixLength == 0 ? [] : copy(prefix, prefixLength)
-            let keys = try unsafe usable(keys)
+            let prefix = try unsafe StorageMemory.prefix(prefix, prefixLength)
+            let keys = try unsafe StorageMemory.result(keys)
             let names = try gate.storage.keys(startingWith: prefix).map {
                 JSONValue.string(String(decoding: $0, as: UTF8.self))
             }
@@ -102,22 +95,5 @@ package enum StorageTable {
         } catch let failure {
             return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
         }
-    }
-
-    private static func copy(_ key: Text?, _ length: UInt64) throws(ServiceFailure) -> [UInt8] {
-        guard unsafe key != nil else { throw .misuse("the key is null") }
-        let limit = Int(CONNECTOR_STORAGE_KEY_LIMIT)
-        guard length > 0, let text = unsafe PluginMemory.text(key, length, limit: limit) else {
-            throw .invalid("the key is empty, longer than \(limit) bytes or not UTF-8")
-        }
-        return Array(text.utf8)
-    }
-
-    private static func usable(_ owned: Owned?) throws(ServiceFailure) -> Owned {
-        guard let owned = unsafe owned else { throw .misuse("the result pointer is null") }
-        guard unsafe Int(owned.pointee.struct_size) >= MemoryLayout<connector_bytes_owned>.size else {
-            throw .misuse("the result's struct_size is too small for version 1")
-        }
-        return unsafe owned
     }
 }

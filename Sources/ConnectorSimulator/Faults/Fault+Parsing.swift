@@ -116,7 +116,7 @@ extension Fault: CustomStringConvertible {
         let pair = text.split(ascii: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard pair.count == 2, !pair[0].isEmpty,
             pair[0].utf8.allSatisfy({ $0.isLetterOrDigit || "-_.".utf8.contains($0) }),
-            pair[1].utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
+            pair[1].utf8.allSatisfy(\.isPrintable)
         else { throw SettingError(text: "header takes NAME:VALUE, for instance header=Backoff:10") }
         headers.append(String(pair[0]), pair[1].trimmingBlanks())
     }

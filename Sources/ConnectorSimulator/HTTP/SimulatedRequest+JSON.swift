@@ -5,8 +5,8 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 
 extension SimulatedRequest {
-    /// The body as JSON; throws if it is not JSON.
+    /// The body as JSON, which may hold values as deep as any of the host's; throws if it is not JSON.
     package func json() throws(ConnectorError) -> JSONValue {
-        try JSONValue(parsing: request.body)
+        try JSONValue(document: request.body)
     }
 }

@@ -26,29 +26,13 @@ extension RunnerServices {
             UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<connector_error>?
         ) -> Int32 = { context, call, done, user, id, error in
             guard let services = unsafe at(context), let done = unsafe done, let id = unsafe id else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "null where gates/1 allows none", error)
+                return unsafe ServiceFailure.misuse("null where gates/1 allows none").write(to: error)
             }
-            guard let call = unsafe call else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "the call is null", error)
-            }
-            guard unsafe Int(call.pointee.struct_size) >= MemoryLayout<connector_gates_call>.size else {
-                let text = "the call's struct_size is too small for version 1"
-                return unsafe fail(Int32(CONNECTOR_MISUSE), text, error)
-            }
-            let copy = unsafe call.pointee
-            guard let use = unsafe text(copy.use, copy.use_length) else {
-                let text = "the name of the used gate is null, not UTF-8 or longer than 64 bytes"
-                return unsafe fail(Int32(CONNECTOR_INVALID), text, error)
-            }
-            guard let operation = unsafe text(copy.operation, copy.operation_length) else {
-                let text = "the name of the operation is null, not UTF-8 or longer than 256 bytes"
-                return unsafe fail(Int32(CONNECTOR_INVALID), text, error)
-            }
-            guard unsafe copy.arguments_length <= limit else {
-                return unsafe fail(Int32(CONNECTOR_TOO_LARGE), "the arguments have more than 64 MiB", error)
-            }
-            guard let arguments = unsafe bytes(copy.arguments, copy.arguments_length) else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "the arguments are null with a length", error)
+            let template: GateCallTemplate
+            do throws(ServiceFailure) {
+                template = try unsafe GateCallTemplate(copying: call)
+            } catch let failure {
+                return unsafe failure.write(to: error)
             }
             let token = services.token()
             unsafe id.pointee = token
@@ -58,17 +42,17 @@ extension RunnerServices {
                 unsafe state.calls[token] = PluginGateCall(done: done, user: user, trace: trace)
                 return true
             }
-            guard isOpen else { return unsafe fail(Int32(CONNECTOR_NOT_OPEN), "the gate is being closed", error) }
+            guard isOpen else { return unsafe ServiceFailure.notOpen.write(to: error) }
             var message = MessageWriter()
             message.put(token)
             // 0 stands for the running call, and a number that is no call for none.
-            let during = unsafe copy.during
+            let during = template.during
             message.put(during == 0 ? 0 : services.hostOperation(during, orElse: .max))
             message.put(services.hostOperation(trace.operation))
-            message.put(use)
-            message.put(operation)
-            message.put(arguments.isEmpty ? nil : arguments) { $0.put($1) }
-            unsafe message.put(services.remaining(until: copy.deadline_ns))
+            message.put(template.use)
+            message.put(template.operation)
+            message.put(template.arguments.isEmpty ? nil : template.arguments) { $0.put($1) }
+            message.put(services.remaining(until: template.deadline))
             let answer = services.ask(.gateCall, token, message)
             if answer.status != Int32(CONNECTOR_OK) {
                 _ = services.state.withLock { $0.calls.removeValue(forKey: token) }
@@ -87,7 +71,7 @@ extension RunnerServices {
         context,
         use,
         length in
-        guard let services = unsafe at(context), unsafe use != nil, length <= 64, let text = unsafe bytes(use, length)
+        guard let services = unsafe at(context), let text = unsafe PluginMemory.text(use, length, limit: 64)
         else { return Int32(CONNECTOR_INVALID) }
         let token = services.token()
         var message = MessageWriter()

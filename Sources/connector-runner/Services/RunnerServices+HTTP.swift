@@ -22,6 +22,9 @@ extension RunnerServices {
         )
     }
 
+    /// The largest body that goes to the host, in bytes; the host's own limit is no higher.
+    private static let bodyLimit = 64 << 20
+
     private typealias Failure = UnsafeMutablePointer<connector_error>
     private typealias Request = UnsafePointer<connector_http_request>
 
@@ -31,10 +34,15 @@ extension RunnerServices {
             UnsafeMutablePointer<UInt64>?, Failure?
         ) -> Int32 = { context, request, done, user, id, error in
             guard let services = unsafe at(context), let done = unsafe done, let id = unsafe id else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "null where http/1 allows none", error)
+                return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
             }
-            let callback = unsafe PluginRequest(done: done, part: nil, room: nil, user: user, trace: .current)
-            return unsafe services.start(request, callback, silence: nil, id, error)
+            do throws(ServiceFailure) {
+                let template = try unsafe RequestTemplate(copying: request, limit: bodyLimit)
+                let callback = unsafe PluginRequest(done: done, part: nil, room: nil, user: user, trace: .current)
+                return unsafe services.start(template, callback, silence: nil, id, error)
+            } catch let failure {
+                return unsafe failure.write(to: error)
+            }
         }
 
     private static let stream:
@@ -43,92 +51,31 @@ extension RunnerServices {
             Failure?
         ) -> Int32 = { context, request, receiver, id, error in
             guard let services = unsafe at(context), let id = unsafe id else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "null where http/1 allows none", error)
+                return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
             }
-            guard let receiver = unsafe receiver else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "the receiver is null", error)
+            do throws(ServiceFailure) {
+                let template = try unsafe RequestTemplate(copying: request, limit: bodyLimit)
+                let receiver = try unsafe ResponseReceiver(copying: receiver)
+                let callback = unsafe PluginRequest(
+                    done: receiver.done,
+                    part: receiver.part,
+                    room: receiver.room,
+                    user: receiver.user,
+                    trace: .current
+                )
+                return unsafe services.start(template, callback, silence: receiver.silence, id, error)
+            } catch let failure {
+                return unsafe failure.write(to: error)
             }
-            // The field `room` came later: an older plugin's receiver ends before it.
-            let size = unsafe Int(receiver.pointee.struct_size)
-            let old = unsafe MemoryLayout<connector_http_receiver>.offset(of: \.room) ?? 0
-            // Read as addresses: null in a required field must be an error.
-            let address = unsafe UnsafeRawPointer(receiver)
-            let functions = unsafe (
-                address.load(fromByteOffset: 8, as: UnsafeRawPointer?.self),
-                address.load(fromByteOffset: 16, as: UnsafeRawPointer?.self)
-            )
-            guard size >= old else {
-                let text = "the receiver's struct_size is too small for version 1"
-                return unsafe fail(Int32(CONNECTOR_MISUSE), text, error)
-            }
-            guard unsafe functions.0 != nil, unsafe functions.1 != nil else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "the receiver has a null function", error)
-            }
-            let room: connector_http_room? =
-                unsafe size >= MemoryLayout<connector_http_receiver>.size ? receiver.pointee.room : nil
-            let callback = unsafe PluginRequest(
-                done: receiver.pointee.done,
-                part: receiver.pointee.part,
-                room: room,
-                user: receiver.pointee.user,
-                trace: .current
-            )
-            return unsafe services.start(request, callback, silence: receiver.pointee.silence_ns, id, error)
         }
 
     private func start(
-        _ request: Request?,
+        _ request: RequestTemplate,
         _ callback: PluginRequest,
         silence: UInt64?,
         _ id: UnsafeMutablePointer<UInt64>,
         _ error: Failure?
     ) -> Int32 {
-        guard let request = unsafe request else {
-            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the request is null", error)
-        }
-        // The field `during` came later: an older plugin's request ends before it, and must not be read as a whole.
-        let size = unsafe Int(request.pointee.struct_size)
-        guard let old = unsafe MemoryLayout<connector_http_request>.offset(of: \.during), size >= old else {
-            let text = "the request's struct_size is too small for version 1"
-            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), text, error)
-        }
-        let during = unsafe size >= MemoryLayout<connector_http_request>.size ? request.pointee.during : 0
-        // The host checks the contents. What it cannot see is checked here, with its words: pointers, and what no message carries.
-        guard let method = unsafe Self.text(request.pointee.method, request.pointee.method_length) else {
-            let text = "the method is null, not UTF-8 or longer than 32 bytes"
-            return unsafe Self.fail(Int32(CONNECTOR_INVALID), text, error)
-        }
-        guard unsafe request.pointee.url_length <= Self.nameLimit else {
-            return unsafe Self.fail(Int32(CONNECTOR_TOO_LARGE), "the URL has more than 8192 bytes", error)
-        }
-        guard let url = unsafe Self.text(request.pointee.url, request.pointee.url_length) else {
-            return unsafe Self.fail(Int32(CONNECTOR_INVALID), "the URL is null or not UTF-8", error)
-        }
-        let (flags, bodyLength) = unsafe (request.pointee.flags, request.pointee.body_length)
-        let isInParts = unsafe flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 && request.pointee.body == nil
-        guard isInParts || bodyLength <= Self.limit else {
-            return unsafe Self.fail(
-                Int32(CONNECTOR_TOO_LARGE),
-                "the request's body has more than \(Self.limit) bytes",
-                error
-            )
-        }
-        let body = unsafe isInParts ? nil : Self.bytes(request.pointee.body, bodyLength)
-        guard isInParts || body != nil else {
-            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the request's body is null with a length", error)
-        }
-        let (headers, headerCount) = unsafe (request.pointee.headers, request.pointee.header_count)
-        guard unsafe headerCount == 0 || headers != nil else {
-            let text = "the request's headers are null with a count"
-            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), text, error)
-        }
-        guard headerCount <= 256 else {
-            return unsafe Self.fail(Int32(CONNECTOR_TOO_LARGE), "the request has more than 256 headers", error)
-        }
-        guard let fields = unsafe HeaderFields(headers, headerCount) else {
-            let text = "a header is null or not UTF-8, or they have more than \(60 << 10) bytes"
-            return unsafe Self.fail(Int32(CONNECTOR_INVALID), text, error)
-        }
         let token = token()
         unsafe id.pointee = token
         let isOpen = state.withLock { state in
@@ -136,32 +83,25 @@ extension RunnerServices {
             state.requests[token] = callback
             return true
         }
-        guard isOpen else { return unsafe Self.fail(Int32(CONNECTOR_NOT_OPEN), "the gate is being closed", error) }
+        guard isOpen else { return unsafe ServiceFailure.notOpen.write(to: error) }
         var message = MessageWriter()
         message.put(token)
         message.put(hostOperation(callback.trace.operation))
-        message.put(hostOperation(during))
+        message.put(hostOperation(request.during))
         message.put(silence != nil)
         message.put(silence ?? 0)
         message.put(callback.hasRoom)
-        message.put(flags)
-        message.put(method)
-        message.put(url)
-        fields.put(to: &message)
-        message.put(body.flatMap { $0.isEmpty ? nil : $0 }) { $0.put($1) }
-        message.put(bodyLength)
-        unsafe message.put(remaining(until: request.pointee.deadline_ns))
+        message.put(request.flags)
+        message.put(request.method)
+        message.put(request.url)
+        HeaderFields(request.headers).put(to: &message)
+        message.put(request.body.isEmpty ? nil : request.body) { $0.put($1) }
+        let isInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
+        message.put(isInParts ? request.length.map(UInt64.init) ?? .max : UInt64(request.body.count))
+        message.put(remaining(until: request.deadline))
         let answer = ask(.request, token, message)
         if answer.status != Int32(CONNECTOR_OK) { _ = state.withLock { $0.requests.removeValue(forKey: token) } }
         return unsafe Self.pass(answer, to: error)
-    }
-
-    /// The longest method, URL or name that goes to the host, in bytes; the host's own limits are far lower.
-    private static let nameLimit: UInt64 = 1 << 20
-
-    /// Copies a text of the plugin; nil for null, and for more than the host would look at.
-    static func text(_ start: UnsafePointer<CChar>?, _ count: UInt64) -> [UInt8]? {
-        unsafe start == nil || count > nameLimit ? nil : bytes(start, count)
     }
 
     private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
@@ -187,18 +127,14 @@ extension RunnerServices {
             length,
             isLast,
             error in
-            guard length <= UInt64(CONNECTOR_HTTP_PART_LIMIT) else {
-                return unsafe fail(
-                    Int32(CONNECTOR_TOO_LARGE),
-                    "the part has more than \(CONNECTOR_HTTP_PART_LIMIT) bytes",
-                    error
-                )
-            }
             guard let services = unsafe at(context) else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "null where http/1 allows none", error)
+                return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
             }
-            guard let bytes = unsafe bytes(part, length) else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "the part is null with a length", error)
+            let bytes: [UInt8]
+            do throws(ServiceFailure) {
+                bytes = try unsafe RequestTemplate.bodyPart(part, length)
+            } catch let failure {
+                return unsafe failure.write(to: error)
             }
             let token = services.token()
             var message = MessageWriter()

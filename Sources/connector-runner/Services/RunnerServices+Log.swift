@@ -27,9 +27,14 @@ extension RunnerServices {
     }
 
     /// The most bytes of a log text that go to the host, which truncates it and says so.
-    private static let textLimit = lineLimit + 8192
+    private static let textLimit = Int(lineLimit) + 8192
     /// The longest text that log/1 takes, in bytes.
     private static let lineLimit: UInt64 = 64 << 10
+
+    /// Copies as much of a text as goes to the host.
+    private static func start(of text: UnsafePointer<CChar>?, _ length: UInt64) -> [UInt8]? {
+        unsafe PluginMemory.bytes(text, min(length, UInt64(textLimit)), limit: textLimit)
+    }
 
     private static let log:
         @convention(c) (
@@ -41,8 +46,8 @@ extension RunnerServices {
             guard max(level, Int32(CONNECTOR_LOG_TRACE)) >= services.description.logLevel else {
                 return Int32(CONNECTOR_OK)
             }
-            let line = unsafe bytes(text, min(length, textLimit)) ?? []
-            let more = unsafe fields == nil ? nil : bytes(fields, min(fieldsLength, textLimit))
+            let line = unsafe start(of: text, length) ?? []
+            let more = unsafe fields == nil ? nil : start(of: fields, fieldsLength)
             var message = MessageWriter()
             message.put(level)
             message.put(line)
@@ -63,8 +68,9 @@ extension RunnerServices {
             guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }
             guard nameLength <= UInt64(CONNECTOR_EVENT_NAME_LIMIT), jsonLength <= UInt64(CONNECTOR_EVENT_JSON_LIMIT)
             else { return Int32(CONNECTOR_TOO_LARGE) }
-            guard unsafe name != nil, let text = unsafe bytes(name, nameLength), EventName.isValid(text),
-                let value = unsafe bytes(json, jsonLength),
+            guard let text = unsafe PluginMemory.bytes(name, nameLength, limit: Int(CONNECTOR_EVENT_NAME_LIMIT)),
+                EventName.isValid(text),
+                let value = unsafe PluginMemory.bytes(json, jsonLength, limit: Int(CONNECTOR_EVENT_JSON_LIMIT)),
                 unsafe json == nil || (try? JSONValue(parsing: value)) != nil
             else { return Int32(CONNECTOR_MISUSE) }
             var message = MessageWriter()

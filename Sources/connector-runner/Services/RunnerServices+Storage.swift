@@ -26,11 +26,17 @@ extension RunnerServices {
     }
 
     private static let get: Read = { context, key, length, value, error in
-        unsafe read(.storageGet, context, key, length, value, error)
+        unsafe answer(context, error) { services throws(ServiceFailure) in
+            let key = try unsafe StorageMemory.key(key, length)
+            return try unsafe services.read(.storageGet, key, into: StorageMemory.result(value))
+        }
     }
 
     private static let list: Read = { context, prefix, length, keys, error in
-        unsafe read(.storageList, context, prefix, length, keys, error)
+        unsafe answer(context, error) { services throws(ServiceFailure) in
+            let prefix = try unsafe StorageMemory.prefix(prefix, length)
+            return try unsafe services.read(.storageList, prefix, into: StorageMemory.result(keys))
+        }
     }
 
     private static let set:
@@ -41,15 +47,10 @@ extension RunnerServices {
             value,
             valueLength,
             error in
-            // To the host, a value beyond all that may wait for its storage would be one of too many.
-            guard valueLength <= UInt64(CONNECTOR_STORAGE_VALUE_LIMIT) else {
-                let text = "the value has more than \(CONNECTOR_STORAGE_VALUE_LIMIT) bytes"
-                return unsafe fail(Int32(CONNECTOR_TOO_LARGE), text, error)
+            unsafe answer(context, error) { services throws(ServiceFailure) in
+                let key = try unsafe StorageMemory.key(key, length)
+                return services.ask(.storageSet, key, try unsafe StorageMemory.value(value, valueLength))
             }
-            guard let bytes = unsafe bytes(value, valueLength) else {
-                return unsafe fail(Int32(CONNECTOR_MISUSE), "the value is null with a length", error)
-            }
-            return unsafe pass(ask(.storageSet, context, key, length, bytes), to: error)
         }
 
     private static let remove: @convention(c) (UnsafeMutableRawPointer?, Text?, UInt64, Failure?) -> Int32 = {
@@ -57,61 +58,37 @@ extension RunnerServices {
         key,
         length,
         error in
-        unsafe pass(ask(.storageRemove, context, key, length, nil), to: error)
+        unsafe answer(context, error) { services throws(ServiceFailure) in
+            services.ask(.storageRemove, try unsafe StorageMemory.key(key, length))
+        }
     }
 
-    private static func read(
-        _ kind: MessageKind,
+    /// Passes on what the host answers, or what a body throws before it asks.
+    private static func answer(
         _ context: UnsafeMutableRawPointer?,
-        _ key: Text?,
-        _ length: UInt64,
-        _ result: Owned?,
-        _ error: Failure?
+        _ error: Failure?,
+        _ body: (RunnerServices) throws(ServiceFailure) -> Answer
     ) -> Int32 {
-        guard let result = unsafe result else {
-            return unsafe fail(Int32(CONNECTOR_MISUSE), "the result pointer is null", error)
+        guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }
+        do throws(ServiceFailure) {
+            return unsafe pass(try body(services), to: error)
+        } catch let failure {
+            return unsafe failure.write(to: error)
         }
-        guard unsafe Int(result.pointee.struct_size) >= MemoryLayout<connector_bytes_owned>.size else {
-            let text = "the result's struct_size is too small for version 1"
-            return unsafe fail(Int32(CONNECTOR_MISUSE), text, error)
-        }
-        let answer = unsafe ask(kind, context, key, length, nil)
-        if answer.status == Int32(CONNECTOR_OK) {
-            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, answer.value.count), alignment: 1)
-            unsafe memory.copyBytes(from: answer.value)
-            unsafe result.pointee.flags = 0
-            unsafe result.pointee.data = memory.baseAddress.map {
-                unsafe UnsafePointer($0.assumingMemoryBound(to: UInt8.self))
-            }
-            unsafe result.pointee.length = UInt64(answer.value.count)
-            unsafe result.pointee.context = memory.baseAddress
-            unsafe result.pointee.release = { memory in unsafe memory?.deallocate() }
-        }
-        return unsafe pass(answer, to: error)
     }
 
-    private static func ask(
-        _ kind: MessageKind,
-        _ context: UnsafeMutableRawPointer?,
-        _ key: Text?,
-        _ length: UInt64,
-        _ value: [UInt8]?
-    ) -> Answer {
-        guard let services = unsafe at(context) else {
-            return Answer(status: Int32(CONNECTOR_MISUSE), error: nil, value: [])
-        }
-        // The host refuses a key that is too long, and this copy of one still is.
-        guard unsafe key != nil || kind == .storageList && length == 0,
-            let bytes = unsafe bytes(key, min(length, 1 << 20))
-        else {
-            let status = Int32(CONNECTOR_MISUSE)
-            return Answer(status: status, error: object(status, "the key is null"), value: [])
-        }
-        let token = services.token()
+    private func read(_ kind: MessageKind, _ key: [UInt8], into result: Owned) -> Answer {
+        let answer = ask(kind, key)
+        if answer.status == Int32(CONNECTOR_OK) { unsafe OwnedBytes.fill(result, with: answer.value) }
+        return answer
+    }
+
+    private func ask(_ kind: MessageKind, _ key: [UInt8], _ value: [UInt8]? = nil) -> Answer {
+        let token = token()
         var message = MessageWriter()
         message.put(token)
-        message.put(bytes)
+        message.put(key)
         if let value { message.put(value) }
-        return services.ask(kind, token, message)
+        return ask(kind, token, message)
     }
 }

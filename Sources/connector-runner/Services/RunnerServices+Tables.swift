@@ -57,48 +57,9 @@ extension RunnerServices {
         return UInt(bitPattern: pointer)
     }
 
-    // MARK: Memory of the plugin
-
-    /// The longest text or body that a request carries, in bytes: the services' own limits are 64 MiB or lower.
-    static var limit: UInt64 { 64 << 20 }
-
-    /// Copies memory that the plugin lends; nil for null with a length, and for more than the limit.
-    static func bytes(_ start: UnsafeRawPointer?, _ count: UInt64) -> [UInt8]? {
-        guard count <= limit else { return nil }
-        guard count > 0 else { return [] }
-        guard let start = unsafe start else { return nil }
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(count)))
-    }
-
-    /// Fills in an error object of the plugin, and returns the status.
-    static func fail(_ status: Int32, _ text: String, _ error: UnsafeMutablePointer<connector_error>?) -> Int32 {
-        unsafe write(object(status, text), to: error)
-        return status
-    }
-
-    /// An error object.
-    static func object(_ status: Int32, _ text: String) -> connector_error {
-        var object = connector_error()
-        object.struct_size = UInt32(MemoryLayout<connector_error>.size)
-        object.code = status
-        unsafe withUnsafeMutableBytes(of: &object.message) { unsafe $0.copyBytes(from: text.utf8.prefix($0.count - 1)) }
-        return object
-    }
-
-    /// Fills in an error object of the plugin, as far as its `struct_size` reaches.
-    static func write(_ object: connector_error, to error: UnsafeMutablePointer<connector_error>?) {
-        guard let error = unsafe error else { return }
-        let size = unsafe min(Int(error.pointee.struct_size), MemoryLayout<connector_error>.size)
-        guard size > 4 else { return }
-        unsafe withUnsafeBytes(of: object) { bytes in
-            guard let start = bytes.baseAddress else { return }
-            unsafe UnsafeMutableRawPointer(error).advanced(by: 4).copyMemory(from: start + 4, byteCount: size - 4)
-        }
-    }
-
     /// Passes the host's answer on to the plugin.
     static func pass(_ answer: Answer, to error: UnsafeMutablePointer<connector_error>?) -> Int32 {
-        if let object = answer.error { unsafe write(object, to: error) }
+        if let object = answer.error { unsafe object.write(to: error) }
         return answer.status
     }
 }

@@ -46,6 +46,7 @@ final class Child: Sendable {
         let output = program.isOnTerminal ? try Pipe.terminal() : try Pipe()
         if program.isNonblocking { output.makeSmallAndNonblocking() }
         let error = try Pipe()
+        if program.isErrorFull { error.fill() }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -82,6 +83,14 @@ final class Child: Sendable {
         isFinished.withLock { isFinished in
             if !isFinished { kill(identifier, number) }
         }
+    }
+
+    /// Closes the terminal that is its standard output.
+    func closeTerminal() {
+        let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        // The number stays in use until the end of this value.
+        dup2(null, output)
+        close(null)
     }
 
     /// Kills the process if something takes so long that a test would hang; the test then fails.
@@ -147,6 +156,14 @@ private struct Pipe {
         let setSize: Int32 = 1031
         _ = fcntl(writing, setSize, 4096)
         _ = fcntl(writing, F_SETFL, O_NONBLOCK)
+    }
+
+    /// Fills the pipe with empty lines, so that its next writer waits for a reader.
+    func fill() {
+        makeSmallAndNonblocking()
+        let lines = [UInt8](repeating: 0x0A, count: 4096)
+        while unsafe write(writing, lines, lines.count) > 0 {}
+        _ = fcntl(writing, F_SETFL, 0)
     }
 
     /// The two ends of a pseudo-terminal (pts(4)).

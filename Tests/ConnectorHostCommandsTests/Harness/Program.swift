@@ -25,6 +25,8 @@ struct Program: Sendable {
     var isOnTerminal = false
     /// Whether standard output is a pipe that holds 4 KiB and does not block its writer.
     var isNonblocking = false
+    /// Whether standard error is a pipe that is full until somebody reads it.
+    var isErrorFull = false
     /// Kept while the child may run.
     var workspace: Workspace?
 

@@ -41,7 +41,8 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test func `events in the folder that an earlier version used are warned of`() async throws {
+    @Test(arguments: [16, 64])
+    func `events in the folder that an earlier version used are warned of`(_ digits: Int) async throws {
         let bench = try await OutboxWorkspace()
         var program = bench.program
         program.environment["HOME"] = bench.workspace.path
@@ -49,10 +50,38 @@ import Testing
         try bench.workspace.write(file.serialized(pretty: true), to: "connectors.json")
         #expect(try await program.run("send", "segment", "track", "event=Seen", "userId=u").status == 0)
         let state = "\(bench.workspace.path)/.local/state/connector-host"
-        let digest = "printf %s \"$(realpath '\(bench.workspace.path)/connectors.json')\" | sha256sum | cut -d ' ' -f 1"
+        // The versions with 16 digits followed a link, too.
+        let folder = bench.workspace.path
+        try #require(shell("cd '\(folder)' && mv connectors.json real && ln -s real connectors.json") == 0)
+        let digest = "printf %s \"$(realpath '\(folder)/connectors.json')\" | sha256sum | cut -c 1-\(digits)"
         try #require(shell("cd '\(state)' && mv *.file \"$(\(digest)).file\"") == 0)
         let result = try await program.run("outbox")
         #expect((result.output + result.error).contains("1 event waits in \(state)/"), "\(result)")
+        try await bench.sink.stop()
+    }
+
+    @Test func `a file without a name that is reached through a linked directory is warned of`() async throws {
+        let bench = try await OutboxWorkspace()
+        let script = "cd '\(bench.workspace.path)' && mkdir 1 && mv connectors.json 1 && ln -s 1 current"
+        try #require(shell(script) == 0)
+        let warnings = try await bench.json("validate", "--config", "current/connectors.json")["warnings"]?.array
+        #expect(warnings?.count == 1 && warnings?[0].string?.hasSuffix("give the file a \"name\"") == true)
+        #expect(try await bench.json("validate", "--config", "1/connectors.json")["warnings"] == [])
+        try await bench.sink.stop()
+    }
+
+    @Test func `an event of a file whose place is unknown is refused, and not stored with those of other files`()
+        async throws
+    {
+        let bench = try await OutboxWorkspace()
+        var program = bench.program
+        program.environment["HOME"] = bench.workspace.path
+        let file: JSONValue = ["version": 1, "connectors": [bench.leaf("segment")]]
+        try bench.workspace.write(file.serialized(pretty: true), to: "connectors.json")
+        let command = "send segment track event=Seen userId=u --config ../connectors.json"
+        let script = "mkdir removed && cd removed && rmdir ../removed && exec '\(Program.path)' \(command)"
+        let result = try await Child(start: "/bin/sh", ["-c", script], program).finish()
+        #expect(result.status == 1 && result.error.contains("the outbox has no directory"), "\(result)")
         try await bench.sink.stop()
     }
 

@@ -23,6 +23,27 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `a host whose log nobody reads heals, delivers and stops all the same`() async throws {
+        let bench = try await OutboxWorkspace()
+        bench.sink.answers { _ in .away }
+        let tried = bench.sink.expect(.answered, 2)
+        var program = bench.program
+        program.isErrorFull = true
+        let host = try program.start(["run", "--json", "--log-level", "trace"])
+        try await bench.track("m1")
+        try await tried.met()
+        bench.sink.answers { _ in .takes }
+        let taken = bench.sink.expect("m1")
+        try await taken.met()
+        #expect(try await bench.program.run("operations", "--attach").status == 0)
+        host.signal(15)
+        while !hasEnded("\(host.identifier)") { await Task.yield() }
+        let result = try await host.finish()
+        #expect(result.status == 0, "\(result)")
+        #expect(try JSONValue(parsing: result.output) == ["version": 1, "queued": 0])
+        try await bench.sink.stop()
+    }
+
     @Test func `while a key is wrong the events wait, and a new one in its file delivers them`() async throws {
         let bench = try await OutboxWorkspace()
         try bench.configure(

@@ -78,6 +78,29 @@ struct PollClientTests {
         await host.close()
     }
 
+    @Test func `a number that a proof reads ends the wait that the server has asked for`() async throws {
+        let server = server([
+            temperature("20"), .response(503, [("Retry-After", "99999999")], Array("later".utf8)), temperature("21"),
+            temperature("22"),
+        ])
+        defer { server.stop() }
+        let host = try host(server)
+        let sensors = try host.sensor("weather")
+        var events = sensors.readings().makeAsyncIterator()
+        try await host.open().requireReady()
+        var told = try #require(try await events.next(isolation: nil))
+        await clock.advance(toTimerAfter: .seconds(60))
+        told += try #require(try await events.next(isolation: nil))
+        // Even a server whose clock is wrong is asked again after a day.
+        await clock.timer(dueAfter: .seconds(86_400))
+        try await host.retry("weather")
+        told += try #require(try await events.next(isolation: nil))
+        await clock.advance(toTimerAfter: .seconds(60))
+        told += try #require(try await events.next(isolation: nil))
+        #expect(told.map(\.value) == [20, nil, 21, 22])
+        await host.close()
+    }
+
     @Test func `the adapter keeps the contract of its capability`() async throws {
         let server = server([temperature("20")])
         defer { server.stop() }

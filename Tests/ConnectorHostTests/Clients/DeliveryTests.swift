@@ -197,6 +197,19 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `an event is what was given for the only parameter, and a line is the event itself`() async throws {
+        let test = try TestHost(TestHost.leaf("orders", plugin: "deliveries", settings: #""probe": "off""#))
+        let orders = try test.host.gate("orders")
+        for order in [[1], "text", ["number": 2]] as [JSONValue] {
+            #expect(try orders.checked("place", ["order": order]).payload == order)
+        }
+        #expect(try orders.checked("place", ["number": 2]).payload == ["number": 2])
+        for event in [["order": ["number": 2]], ["order": 1], [:]] as [JSONObject] {
+            #expect(try orders.checked("place", event: event).payload == .object(event))
+        }
+        await test.host.close()
+    }
+
     @Test func `a connector whose plugin was not found has a client, and its events are stored`() async throws {
         let test = try TestHost(#"{"name": "vendor", "plugin": "/nowhere/libmissing.so", "heal": "off"}"#)
         let analytics = try test.host.analytics("vendor")

@@ -326,6 +326,40 @@ struct Fault: Sendable, CustomTestStringConvertible {
         #expect(throws: Never.self) { try resolved.leaves["b"]?.get() }
     }
 
+    @Test func `a sequence whose connectors take the same events is a fault at its policy`() {
+        let track = #""analytics/1": {"track": {"symbol": "t", "signature": "(event: json) async"}}"#
+        let geocode = #""geocoder/1": {"geocode": {"symbol": "g", "signature": "(request: json) async -> json"}}"#
+        func manifest(_ plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
+            let text = """
+                {"manifest": 1, "id": "\(plugin.name)", "version": "1.0.0", "abi": [1, 1], "entry": "plugin_entry",
+                 "capabilities": {\(plugin.name == "places" ? geocode : track)}}
+                """
+            return Result { () throws(ConnectorError) in try Manifest(parsing: Array(text.utf8)) }
+        }
+        func faults(_ policy: String, _ children: String) -> [ConnectorError] {
+            let group = #"{"name": "group", "policy": "\#(policy)", "connectors": [\#(children)]}"#
+            do throws(ConfigurationErrors) {
+                let configuration = try Configuration(parsing: #"{"version": 1, "connectors": [\#(group)]}"#)
+                _ = try configuration.resolved(manifest: manifest)
+                return []
+            } catch {
+                return error.errors
+            }
+        }
+        let (one, two) = (#"{"name": "one", "plugin": "segment"}"#, #"{"name": "two", "plugin": "posthog"}"#)
+        let nested = #"{"name": "nested", "policy": "first", "connectors": [\#(two)]}"#
+        for children in ["\(one), \(two)", "\(one), \(nested)"] {
+            let found = faults("sequence", children)
+            #expect(found.map(\.code) == [.invalidValue])
+            #expect(found.first?.connector == "group" && found.first?.message.contains("analytics/1") == true)
+            #expect(found.first?.position?.column == 59)
+            #expect(faults("all", children).isEmpty)
+        }
+        let disabled = #"{"name": "off", "plugin": "posthog", "enabled": false}"#
+        let places = #"{"name": "places", "plugin": "places"}"#
+        #expect(faults("sequence", "\(one), \(disabled), \(places)").isEmpty)
+    }
+
     @Test func `the nesting of connectors is limited`() {
         var text = #"{"name": "x", "plugin": "broken"}"#
         for _ in 0..<32 { text = #"{"name": "x", "connectors": [\#(text)]}"# }

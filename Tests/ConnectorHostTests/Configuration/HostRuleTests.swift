@@ -11,6 +11,7 @@ import Testing
         ("localhost", "localhost"),
         ("*.example.com", "*.example.com"), ("*.example.com:443", "*.example.com:443"), ("10.0.0.1:80", "10.0.0.1:80"),
         ("[::1]", "[::1]"), ("[FE80::1]:8080", "[fe80::1]:8080"), ("my_service", "my_service"),
+        ("api.example.com.:80", "api.example.com:80"), ("*.example.com.", "*.example.com"),
     ])
     func `hosts are read`(text: String, expected: String) {
         #expect(HostRule(text)?.description == expected)
@@ -18,7 +19,7 @@ import Testing
 
     @Test(arguments: [
         "", "*", "*.", "a b", "http://x", "x/y", "x?y", "x#y", "u@x", "x:", "x:0", "x:65536", "x:y", "::1", "[::1",
-        ".x", "x.",
+        ".x", "x..", ".",
         "a..b", "-a", "a-", "*.*.x", "x.*", "*.[::1]", "ä.de", "a%20b", "x\\y", "x\u{0}", "x:+80",
         // A wildcard is for names: these would match addresses.
         "*.0.0.1", "*.1", "*.0.0.1:80", "*.0x7f", "*.0x", "*.a.1",

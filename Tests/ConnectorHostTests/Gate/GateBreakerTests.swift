@@ -40,6 +40,31 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `an operator's retry lets the next call through`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", settings: Self.settings))
+        await test.host.open()
+        for _ in 0..<2 { try await refuse(test) }
+        #expect(try test.gate("gate").breaker?.state == .open)
+        #expect(try await test.host.retry("gate")["gate"]?.breaker?.state == .halfOpen)
+        #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
+        #expect(try test.gate("gate").breaker?.state == .closed)
+        await test.host.close()
+    }
+
+    @Test func `results that are not JSON open the breaker`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", ["replies": "nonsense"], settings: Self.settings))
+        await test.host.open()
+        for _ in 0..<2 {
+            let error = try await failure { () throws(ConnectorError) in
+                try await test.call("gate", "answer", ["value": 1])
+            }
+            #expect(error.code == .misbehaved && error.connector == "gate")
+        }
+        #expect(try test.gate("gate").breaker?.state == .open)
+        #expect(try test.gate("gate").misbehaviourCount == 2)
+        await test.host.close()
+    }
+
     @Test func `a composite with the policy first skips a child whose breaker is open`() async throws {
         let test = try TestHost(
             TestHost.composite(

@@ -111,6 +111,13 @@ import Testing
         #expect(await next(test, 2)?.state == .open)
     }
 
+    @Test func `a failure that is not retryable is retried after half of the longest wait at the soonest`() async throws
+    {
+        let test = try await opened(refused, jitter: { _ in 0 })
+        #expect(nextWait(test) == 30_000_000_000)
+        await test.host.close()
+    }
+
     @Test func `a gate waits at least as long as the vendor asked for`() async throws {
         let test = try await opened(away, opens: "busy", jitter: { _ in 0 })
         #expect(nextWait(test) == 2_000_000_000)

@@ -57,6 +57,23 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `bytes travel to a used gate and back as an object with their Base64; a string means its own UTF-8`()
+        async throws
+    {
+        let test = try TestHost(TestHost.leaf("values", plugin: "values"))
+        await test.host.open()
+        let node = try #require(test.host.current.tree["values"])
+        let capability = try #require(node.capabilities.first?.id)
+        func reversed(_ data: JSONValue) async throws -> JSONValue {
+            let arguments = CallArguments(["data": data] as JSONObject)
+            let answer = try await node.call("reverse", of: capability, arguments, CallOptions(), in: test.host.current)
+            return try JSONValue(parsing: answer)
+        }
+        #expect(try await reversed(["base64": "AP8="]) == ["base64": "/wA="])
+        #expect(try await reversed("AP8=") == ["base64": "PThQQQ=="])
+        await test.host.close()
+    }
+
     @Test func `a plugin reaches the capability that it declared, and nothing else`() async throws {
         let test = try await Self.opened()
         let undeclared = try await failure { () async throws(ConnectorError) in
@@ -259,7 +276,7 @@ import Testing
         #expect(user.state == .degraded && !user.isReady && !report.isReady)
         #expect(user.error?.code == .notOpen && user.error?.isRetryable == true)
         #expect(user.error?.message == #"uses inner as "inner", which has failed"#)
-        #expect(user.error?.cause == report["inner"]?.error?.message)
+        #expect(user.error?.cause == report["inner"]?.error?.asCause)
         let error = try await failure { () async throws(ConnectorError) in
             try await Self.pass(test, "answer", ["value": 1])
         }

@@ -87,6 +87,21 @@ import Testing
         #expect("\(line.metadata["what"] ?? "")".contains("which is not pending"))
     }
 
+    @Test func `misbehaviour without end is counted, and has a few lines a second in the log`() async throws {
+        let handler = InMemoryLogHandler()
+        let test = try TestHost(TestHost.leaf("gate"), logger: Logger(label: "test") { _ in handler })
+        await test.host.open()
+        for _ in 0..<100 { try await test.call("gate", "invent", ["operation": .integer(.max)]) }
+        #expect(handler.entries.count { "\($0.message)" == "plugin misbehaved" } == MisbehaviourLines.limit)
+        test.clock.advance(by: .seconds(1))
+        try await test.call("gate", "invent", ["operation": .integer(.max)])
+        let lines = handler.entries.filter { "\($0.message)" == "plugin misbehaved" }
+        #expect(lines.count == MisbehaviourLines.limit + 1)
+        #expect(lines.last?.metadata["leftOut"] == "\(100 - MisbehaviourLines.limit)")
+        #expect(try test.gate("gate").misbehaviourCount == 101)
+        await test.host.close()
+    }
+
     @Test func `a plugin can neither begin a line of its own in the log nor control the terminal that shows it`()
         async throws
     {

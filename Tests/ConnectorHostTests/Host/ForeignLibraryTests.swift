@@ -283,6 +283,18 @@ import Testing
         #expect(linkError.message == "readlink failed: No such file or directory (errno 2)")
     }
 
+    @Test func `a text that fills its buffer to the end is not cut, but too large`() async throws {
+        // glibc's memfrob(3) inverts some bits of every byte of a buffer, and the host's begins with zeros.
+        let libc = try await sidecar(
+            "libc.so.6",
+            #""fill": {"symbol": "memfrob", "signature": "(text: out cstring) -> u64"}"#
+        )
+        let error = try await failure { () throws(ConnectorError) in try await libc.gate.call("fill") }
+        #expect(error.code == .tooLarge)
+        #expect(error.message.contains("text does not end within 65536 bytes"))
+        await libc.host.close()
+    }
+
     @Test func `a function that blocks for ever holds up neither its caller nor its gate`() async throws {
         let clock = ManualHostClock()
         let operations = """

@@ -22,10 +22,13 @@ struct TestHost: Sendable {
     let clock: ManualHostClock
 
     /// Makes a host; nothing is opened.
+    ///
+    /// - Parameter state: The directory of its state, which keeps its events; nil keeps them in memory.
     init(
         _ leaves: String...,
         jitter: @escaping @Sendable (UInt64) -> UInt64 = { $0 },
         environment: [String: String] = [:],
+        state: String? = nil,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) throws {
         clock = ManualHostClock()
@@ -35,6 +38,7 @@ struct TestHost: Sendable {
             environment: environment,
             clock: clock,
             jitter: jitter,
+            stateDirectory: state,
             logger: logger
         )
         PendingCalls.register(host)
@@ -42,8 +46,8 @@ struct TestHost: Sendable {
 
     private static let plugins =
         [
-            "blocks", "calls", "crashes", "deliveries", "forms", "frees-on-cancel", "hostile", "nulls", "serial",
-            "uses", "values",
+            "blocks", "calls", "crashes", "crashes-on-delivery", "deliveries", "forms", "frees-on-cancel", "hostile",
+            "nulls", "serial", "uses", "values",
         ]
         .map(Fixtures.contract)
         + ["timer", "sync", "http"].map(Fixtures.plugin)

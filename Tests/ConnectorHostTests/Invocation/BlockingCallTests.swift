@@ -54,6 +54,53 @@ import Testing
         try await release(test)
     }
 
+    /// Threads for callers whom a prompt function may hold.
+    private static let callers = WorkerThreads()
+
+    /// Begins a call that may hold its caller's thread.
+    private func begin(_ operation: String, _ test: TestHost, _ options: CallOptions = CallOptions()) throws
+        -> Task<Int64?, any Error>
+    {
+        let gate = try test.host.gate("gate")
+        return Task(executorPreference: Self.callers) {
+            guard operation == "holdFor" else { return try await gate.call(operation, options: options).integer }
+            return try await gate.call(operation, 1, options: options).integer
+        }
+    }
+
+    @Test(arguments: ["holdPromptly", "beginPromptly", "holdFor"])
+    func `a prompt function that does not return holds one caller, and other calls end at their deadlines`(
+        _ operation: String
+    ) async throws {
+        let test = try await opened()
+        let first = try begin(operation, test)
+        try await holds(test, 1)
+        for (count, other) in ["holdPromptly", "beginPromptly", "holdFor"].enumerated() {
+            let next = try begin(other, test, CallOptions(timeout: .seconds(2)))
+            try await holds(test, Int64(2 + count))
+            await test.clock.advance(toTimerAfter: .seconds(2))
+            let error = await #expect(throws: ConnectorError.self) { try await next.value }
+            #expect(error?.code == .timedOut && error?.message == "\(other) did not return within 2.0 s")
+        }
+        try await release(test)
+        #expect(try await first.value == 1)
+    }
+
+    @Test(arguments: ["holdPromptly", "beginPromptly"])
+    func `a call that keeps its timeout does not run on its caller's thread, prompt or not`(
+        _ operation: String
+    ) async throws {
+        let test = try await opened()
+        var options = CallOptions(timeout: .seconds(2))
+        options.keepsTimeout = true
+        let call = try begin(operation, test, options)
+        try await holds(test, 1)
+        await test.clock.advance(toTimerAfter: .seconds(2))
+        let error = await #expect(throws: ConnectorError.self) { try await call.value }
+        #expect(error?.code == .timedOut)
+        try await release(test)
+    }
+
     @Test func `a function is not late at the deadline of a call that gave it no time, but ten milliseconds after`()
         async throws
     {

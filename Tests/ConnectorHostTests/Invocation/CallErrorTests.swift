@@ -3,6 +3,7 @@
 
 import CConnector
 import ConnectorManifest
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -29,6 +30,13 @@ import Testing
         #expect(error.code == .unavailable && error.cause == "errno \(number)")
         #expect((error.fix == nil) == (remedy == nil))
         #expect(error.fix?.contains(remedy ?? "") ?? true)
+    }
+
+    @Test func `a number without a source is the cause as it is`() {
+        var object = connector_error()
+        object.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        object.detail = 7
+        #expect(ConnectorError(status: Int32(CONNECTOR_FAILED), error: object, attempting: "set").cause == "7")
     }
 
     @Test func `the error of a call that the plugin refuses has its status, message and number`() async throws {
@@ -100,7 +108,25 @@ import Testing
         await test.host.open()
         let failed = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
         #expect(failed.message == "the gate has failed")
-        #expect(failed.cause == "the vendor refused the credentials")
+        #expect(failed.cause == "the vendor refused the credentials [unauthorized]")
+    }
+
+    @Test func `a call of a gate that has failed names the file and what to do, as the report does`() async throws {
+        let test = try TestHost(TestHost.leaf("gate"))
+        await test.host.open()
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        let position = FilePosition(file: "answers.json", line: 3, column: 7)
+        let reason = ConnectorError(
+            .syntax,
+            "expected a value",
+            fix: "write one",
+            connector: "gate",
+            position: position
+        )
+        gate.storage.withLock { $0.error = reason }
+        #expect(gate.refusal.cause == "answers.json:3:7: expected a value [syntax]")
+        #expect(gate.refusal.fix == "write one")
+        await test.host.close()
     }
 
     @Test func `for an unknown gate or operation a similar name is suggested`() async throws {

@@ -189,6 +189,7 @@ import Testing
             ("count", ["text": "a", "more": 1], "count has no parameter \"more\""),
             ("count", ["txet": "a"], "count has no parameter \"txet\"; did you mean \"text\"?"),
             ("reverse", ["data": ["base64": "???"]], "expected bytes"),
+            ("reverse", ["data": ["base64": "AAE"]], "\"AAE\" is not Base64 of the standard alphabet with padding"),
             ("reverse", ["data": ["base64": 5]], "expected bytes"),
             ("reverse", ["data": [1, 2]], "expected bytes, got an array"), ("released", ["x": 1], "no parameter \"x\""),
             ("fill", ["length": 1, "into": "x"], "fill has no parameter \"into\""),
@@ -204,6 +205,12 @@ import Testing
         let error = try await error(test, operation, arguments)
         #expect(error.code == .invalid)
         #expect(error.message.contains(message))
+    }
+
+    @Test func `a JSON number beyond the exact integers is not taken for an unsigned one`() throws {
+        let error = #expect(throws: ConnectorError.self) { try CallValue(.number(0x1p63), as: .u64, handles: nil) }
+        #expect(error?.code == .invalid && error?.fix == "write it as a string of digits")
+        #expect(try CallValue("9223372036854775809", as: .u64, handles: nil) == .unsigned(9_223_372_036_854_775_809))
     }
 
     @Test func `more bytes than the limit are refused before they are copied`() throws {

@@ -38,4 +38,19 @@ import Testing
         lines.finish { seen.append($0) }
         #expect(seen[5...] == ["8", "9", "connector-runner: 2 lines are left out, after 3 in a second"])
     }
+
+    @Test func `what Swift's runtime says before a stack trace stays among the last lines`() throws {
+        let pipe = try Pipe(blocks: false)
+        defer { pipe.close() }
+        let fault = "Fatal error: failed to allocate 20000032 bytes of memory with alignment 16"
+        let trace = (0..<46).map { "\($0)    libc.so.6  0x00007f0000000000 start_thread + \($0)" }
+        let text = (["before", fault, "Current stack trace:"] + trace + ["after"]).map { $0 + "\n" }.joined()
+        let count = unsafe write(pipe.writing, Array(text.utf8), text.utf8.count)
+        #expect(count == text.utf8.count)
+        var lines = OutputLines()
+        var seen = 0
+        lines.read(pipe.reading, at: 0) { _ in seen += 1 }
+        #expect(seen == 50, "the log has all of them")
+        #expect(lines.last == ["before", fault, "after"])
+    }
 }

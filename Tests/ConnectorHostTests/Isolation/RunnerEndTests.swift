@@ -27,4 +27,46 @@ import Testing
         #expect(end.fits(note) == fits)
         #expect(end.fits(nil))
     }
+
+    @Test(
+        arguments: [
+            (.no, false, true, "the call was not sent"), (.yes, false, false, "the call was sent"),
+            (.yes, true, true, "the call was sent"), (.unknown, false, false, "whether the call was sent is not known"),
+            (.unknown, true, true, "whether the call was sent is not known"),
+        ] as [(ConnectorError.Sending, Bool, Bool, String)]
+    )
+    func `a call that may have taken effect is retryable only if it may be made twice, and says so in JSON`(
+        _ sending: ConnectorError.Sending,
+        _ isRepeatable: Bool,
+        _ isRetryable: Bool,
+        _ text: String
+    ) {
+        let error = RunnerEnd().error("send", plugin: "shop 1.2.0", sending: sending, isRepeatable: isRepeatable)
+        #expect(error.code == .crashed && error.sending == sending && error.isRetryable == isRetryable)
+        #expect(error.message.contains(text), "\(error)")
+        #expect(error.json["sent"] == .string(sending.rawValue))
+        #expect((error.json["retryable"] == true) == isRetryable)
+        #expect(ConnectorError(.failed, "it failed").json["sent"] == nil)
+    }
+
+    @Test(arguments: [
+        ("Swift/x.swift:1: Fatal error: failed to allocate 32 bytes of memory with alignment 16", true),
+        ("memory allocation of 32 bytes failed", true),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", true),
+        ("Fatal error: Index out of range", false),
+    ])
+    func `a runtime that could not allocate memory is recognised by what it prints`(_ line: String, _ lacks: Bool) {
+        var end = RunnerEnd()
+        end.lines = ["a line of the plugin", line]
+        end.signal = 6
+        #expect(end.lacksMemory == lacks)
+        (end.status, end.signal) = (128 + 4, 0)
+        #expect(end.lacksMemory == lacks)
+        // A plugin that has caught the failure, and crashed later.
+        (end.status, end.signal) = (0, 11)
+        #expect(!end.lacksMemory)
+        end.signal = 6
+        end.reason = "the host has ended it"
+        #expect(!end.lacksMemory)
+    }
 }

@@ -50,6 +50,22 @@ import Testing
         #expect(test.host.outbox(of: "vendors/b")?.queued == 5, "what is left stays")
     }
 
+    @Test func `an operator's retry sends what waits at a connector, or at all below a composite`() async throws {
+        let test = try TestHost(TestHost.composite("vendors", "all", leaf("a", away: 1), leaf("b", away: 1)))
+        await test.host.open()
+        let analytics = try test.host.analytics("vendors")
+        _ = try await analytics.track("Seen")
+        _ = await test.host.report {
+            $0["vendors/a"]?.outbox?.nextAttemptAt != nil && $0["vendors/b"]?.outbox?.nextAttemptAt != nil
+        }
+        try await test.host.retry("vendors/a")
+        #expect(try await test.host.flush("vendors/a"))
+        #expect(test.host.outbox(of: "vendors/b")?.queued == 1)
+        try await test.host.retry("vendors")
+        #expect(try await test.host.flush("vendors/b"))
+        await test.host.close()
+    }
+
     private static let full =
         #""probe": "off", "outbox": {"batch": {"count": 1}, "maxBytes": 1, "whenFull": "dropNewest"}"#
 

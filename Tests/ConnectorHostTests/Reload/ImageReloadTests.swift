@@ -196,4 +196,21 @@ import Testing
         #expect(try await host.answer() == 1)
         await host.close()
     }
+
+    @Test func `a gate that takes up another image while it is closed has no digest of the earlier one`() async throws {
+        let workspace = ImageWorkspace()
+        try workspace.install()
+        let host = try await workspace.host()
+        #expect(host.report["gate"]?.plugin?.sha256 != nil)
+        try await host.close("gate")
+        try workspace.install(Variant(answer: 2, version: "2.0.0"))
+        #expect(await host.reload().isActive)
+        let plugin = try #require(host.report["gate"]?.plugin)
+        #expect(plugin.version.description == "2.0.0" && plugin.sha256 == nil)
+        #expect(try await host.plan().isEmpty)
+        try await host.open("gate")
+        #expect(host.report["gate"]?.plugin?.sha256 != nil)
+        #expect(try await host.answer() == 2)
+        await host.close()
+    }
 }

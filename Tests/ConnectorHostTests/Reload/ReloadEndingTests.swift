@@ -72,6 +72,26 @@ import Testing
         await host.close()
     }
 
+    @Test func `an exclusive plugin whose connector moves stops before it opens at the new path`() async throws {
+        let workspace = ImageWorkspace()
+        try workspace.install(holding(workspace, answer: 1))
+        let host = try await workspace.host()
+        workspace.renameGate()
+        // If it does not open there, it opens again where it was.
+        try workspace.install(holding(workspace, answer: 2, refuses: true))
+        let refused = await host.reload()
+        #expect(refused.plan?["moved"]?.cost == .stopsFirst)
+        #expect(refused.phase == .open && refused.errors.first?.message.contains("it refuses") == true)
+        #expect(host.report.gates.map(\.path) == ["gate"] && host.report["gate"]?.state == .open)
+        #expect(try await host.answer() == 1)
+        try workspace.install(holding(workspace, answer: 2))
+        let reload = await host.reload()
+        #expect(reload.isActive, "\(reload.errors)")
+        #expect(host.report.gates.map(\.path) == ["moved"])
+        #expect(try await host.answer("moved") == 2)
+        await host.close()
+    }
+
     // MARK: Closing
 
     /// A plugin whose `close` does what C code says.

@@ -113,4 +113,14 @@ import Testing
         await test.clock.advance(by: .seconds(1)) { await test.host.close() }
         for call in calls { #expect(try await call.value.code == .notOpen) }
     }
+
+    @Test func `a reload that ends because the host closes says so`() async throws {
+        let test = try await TestHost.opened(TestHost.leaf("gate"))
+        let late = TestHost.leaf("late", ["name": .string(name), "opens": "held"])
+        let reloading = Task { try await test.reload(TestHost.leaf("gate"), late) }
+        try await TestHost.taken("\(name):open")
+        await test.clock.advance(by: .seconds(1)) { await test.host.close() }
+        let reload = try await reloading.value
+        #expect(reload.phase == .open && reload.errors.map(\.message) == ["the host has closed"], "\(reload.errors)")
+    }
 }

@@ -10,6 +10,7 @@ import Testing
 @testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorOutbox
+@testable import ConnectorPlatform
 @testable import ConnectorServices
 
 /// What becomes of waiting events when their connectors change, move or go.
@@ -106,6 +107,76 @@ import Testing
         await test.host.close()
     }
 
+    @Test(arguments: [true, false])
+    func `the events of a connector that has no queue any more are delivered, also if it moves`(
+        _ moves: Bool
+    ) async throws {
+        let test = try await TestHost.opened(leaf("old", away: 1_000_000))
+        // The fixture answers for one event at a time, and such a queue has no bound of its batches.
+        let receipts = try await queued(1, at: "old", test)
+        let direct = #""probe": "off", "delivery": "direct""#
+        let next = moves ? leaf("new", settings: direct + #", "was": "old""#) : leaf("old", settings: direct)
+        #expect(try await test.reload(next).isActive)
+        for receipt in receipts { try await receipt.delivered() }
+        #expect(test.host.outbox(of: moves ? "new" : "old")?.delivered == 1)
+        #expect(try await test.host.deadLetters().isEmpty)
+        await test.host.close()
+    }
+
+    @Test func `events that wait at a connector's former path, since its move was not made, are a warning`()
+        async throws
+    {
+        let directory = ScratchDirectory()
+        let first = try TestHost(leaf("old", away: 1_000_000), state: directory.path)
+        await first.host.open()
+        _ = try await queued(2, at: "old", first)
+        await first.host.close()
+        let next = leaf("new", settings: Self.queued + #", "was": "old""#)
+        let second = try TestHost(next, state: directory.path)
+        let report = await second.host.open()
+        #expect(report["new"]?.warnings.map { $0.prefix(20) } == ["2 events wait at old"])
+        await second.host.close()
+    }
+
+    @Test(arguments: [#""delivery": "direct""#, #""policy": "all""#])
+    func `the events of a connector that has no queue any more are delivered after a restart`(
+        _ change: String
+    ) async throws {
+        let directory = ScratchDirectory()
+        func file(_ settings: String, away: Int64 = 0) -> String {
+            let child = leaf("x", away: away, settings: #""probe": "off""#)
+            let policy = settings.contains("policy") ? "" : #", "policy": "first""#
+            return #"{"name": "group", "connectors": [\#(child)]\#(policy)\#(settings.isEmpty ? "" : ", " + settings)}"#
+        }
+        let first = try TestHost(file("", away: 1_000_000), state: directory.path)
+        await first.host.open()
+        _ = try await queued(1, at: "group", first)
+        await first.host.close()
+        let second = try TestHost(file(change), state: directory.path)
+        await second.host.open()
+        _ = await second.host.report { $0["group"]?.outbox?.delivered == 1 && $0["group"]?.outbox?.queued == 0 }
+        await second.host.close()
+    }
+
+    @Test func `the events of a leaf whose path becomes a further place of it are dead letters, as the plan says`()
+        async throws
+    {
+        func file(_ child: String, _ root: String) -> String {
+            #"{"name": "group", "policy": "all", "connectors": [\#(child)]}, \#(root)"#
+        }
+        let place = #"{"name": "a", "same": "x"}"#
+        let test = try await TestHost.opened(file(leaf("a", away: 1_000_000), leaf("x")))
+        _ = try await queued(3, at: "group/a", test)
+        let next = file(place, leaf("x"))
+        let plan = try await test.host.plan(try TestHost.configuration([next]))
+        // The place is added at the path of the leaf that is removed.
+        let removal = try #require(plan.changes.first { $0.kind == .removed })
+        #expect(removal.path == "group/a" && removal.events == .init(queued: 3, outcome: .die))
+        #expect(try await test.reload(next).isActive)
+        #expect(try await test.host.deadLetters().map(\.connector) == ["group/a", "group/a", "group/a"])
+        await test.host.close()
+    }
+
     @Test func `a connector moves neither from nor to a path that another one has`() async throws {
         let test = try await TestHost.opened(leaf("x", away: 1_000_000), leaf("y"))
         let receipts = try await queued(2, at: "x", test)
@@ -145,6 +216,9 @@ import Testing
         #expect(
             try moves(file("new", was), from: file("old")) == ["new": "old", "new/x": "old/x", "new/y": "old/y"]
         )
+        // A `was` that stays in the file after the move is not about the connector that has its path since.
+        let other = #"{"name": "old", "policy": "all", "connectors": [\#(TestHost.leaf("x")), \#(TestHost.leaf("y"))]}"#
+        #expect(try moves(file("new", was), from: file("new", was, [other])).isEmpty)
         let claiming = TestHost.leaf("z", settings: #""probe": "off", "was": "old/y""#)
         #expect(
             try moves(file("new", was, [claiming]), from: file("old"))
@@ -206,6 +280,30 @@ import Testing
         }
         for receipt in receipts { try await receipt.delivered() }
         await test.host.close()
+    }
+
+    @Test func `a plan counts the events that another process has just stored`() async throws {
+        let directory = ScratchDirectory()
+        func host() async throws -> ConnectorHost {
+            let host = try ConnectorHost.testing(
+                "[\(leaf("a", away: 1_000_000)), \(leaf("b"))]",
+                plugins: [Fixtures.contract("deliveries")],
+                clock: ManualHostClock(),
+                stateDirectory: directory.path
+            )
+            await host.open()
+            return host
+        }
+        let first = try await host()
+        _ = try await first.analytics("a").track("Seen")
+        _ = await first.report { $0["a"]?.outbox?.code != nil }
+        // The first host delivers, and does not poll while its clock stands still.
+        let second = try await host()
+        _ = try await second.analytics("a").track("Seen")
+        let plan = try await first.plan(try TestHost.configuration([leaf("b")]))
+        #expect(plan["a"]?.events == .init(queued: 2, outcome: .die))
+        await second.close()
+        await first.close()
     }
 
     @Test func `events of a connector that this process never had in a configuration stay as they are`() async throws {

@@ -127,6 +127,34 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `an optional connector that moves and does not open at its new path stays where it was`() async throws {
+        let optional = #""probe": "off", "required": false"#
+        let test = try await TestHost.opened(leaf("gate", settings: optional), other)
+        let moved = leaf("new", ["opens": "fails"], settings: optional + #", "was": "gate""#)
+        for mode in ["atomic", "each"] {
+            let reload = try await test.reload(moved, other, mode: mode)
+            #expect(reload.phase == .open && reload.errors.map(\.connector) == ["new"])
+            #expect(test.host.report.gates.map(\.path) == ["gate", "other"])
+            #expect(try test.gate("gate").state == .open && test.gate("gate").generation == 1)
+        }
+        _ = try await test.call("gate", "answer", ["value": 0])
+        await test.host.close()
+    }
+
+    @Test func `the order of the roots changes without opening anything`() async throws {
+        let test = try await TestHost.opened(leaf(), other, TestHost.leaf("old"))
+        let reload = try await test.reload(TestHost.leaf("new"), other, leaf())
+        #expect(reload.isActive)
+        #expect(reload.plan?.settings == [.init(name: "order", from: "gate, other", to: "other, gate")])
+        let again = try await test.reload(leaf(), TestHost.leaf("new"), other)
+        #expect(again.isActive && again.plan?.changes.isEmpty == true)
+        #expect(test.host.report.gates.map(\.path) == ["gate", "new", "other"])
+        #expect(try test.gate("gate").generation == 1)
+        // Nothing but a removal.
+        #expect(try await test.reload(leaf(), other).plan?.settings.isEmpty == true)
+        await test.host.close()
+    }
+
     @Test func `timeouts, proofs, healing, order and policies change without opening anything`() async throws {
         let test = try await TestHost.opened(TestHost.composite("group", "all", leaf("a"), TestHost.leaf("b")), other)
         let reload = try await test.reload(

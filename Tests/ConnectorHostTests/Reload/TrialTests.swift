@@ -153,7 +153,7 @@ import Testing
         #expect(gate.rollBack(ConnectorError(.failed, "it does worse")))
         #expect(gate.state == .failed)
         let error = try await #require(throws: ConnectorError.self) { try await host.answer() }
-        #expect(error.code == .notOpen && error.cause == "the runner has ended")
+        #expect(error.code == .notOpen && error.cause == "the runner has ended [crashed]")
         await host.close()
     }
 
@@ -239,6 +239,32 @@ import Testing
         let field = try await test.host.plan(next)["gate"]?.fields.first { $0.name == "config.replies" }
         #expect(field?.from == "1" && field?.to == "3")
         await test.host.close()
+    }
+
+    @Test func `after a gate has gone back, plans compare with all that it has again, and no earlier plan is applied`()
+        async throws
+    {
+        let (workspace, host, _) = try await opened()
+        let breaker = #", "trial": "8s", "breaker": {"failures": 2}"#
+        workspace.configure(settings: breaker)
+        try workspace.install(Variant(answer: 2, version: "2.0.0"))
+        #expect(await host.reload().isActive)
+        workspace.configure(settings: #", "trial": "8s", "timeout": "3s""#)
+        let plan = try await host.plan()
+        #expect(plan["gate"]?.fields.map(\.name) == ["timeout", "breaker"])
+        let gate = try #require(host.current.tree["gate"]?.gate)
+        #expect(gate.rollBack(ConnectorError(.failed, "it does worse")))
+        _ = await host.report { $0.configuration?.differs == true }
+        let refused = await host.apply(plan)
+        #expect(refused.phase == .plan && refused.errors.first?.code == .conflict)
+        #expect(refused.errors.first?.message.contains("the configuration that runs") == true, "\(refused.errors)")
+        workspace.configure(settings: breaker)
+        #expect(try await host.plan()["gate"]?.fields.map(\.name) == ["breaker", "version", "image"])
+        let next = try await host.plan()
+        #expect(await host.apply(next).isActive)
+        #expect(host.report["gate"]?.isOnTrial == true && host.report["gate"]?.breaker != nil)
+        #expect(try await host.answer() == 2)
+        await host.close()
     }
 
     @Test func `a trial that is not a duration is a fault`() throws {

@@ -69,6 +69,22 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
+    @Test(arguments: ["process", "none"])
+    func `progress of more than 64 KiB is refused, and reaches nobody`(isolation: String) async throws {
+        let settings = #""probe": "off", "isolation": "\#(isolation)""#
+        let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "crashes", settings: settings))
+        let progress = Journal<JSONValue>()
+        let answer = try await test.call(
+            "gate",
+            "begin",
+            ["how": "large progress"],
+            options: CallOptions(onProgress: { progress.note($0) })
+        )
+        #expect(answer == [.integer(Int64(CONNECTOR_OK)), .integer(Int64(CONNECTOR_TOO_LARGE))])
+        #expect(progress.values == [1])
+        await test.host.close()
+    }
+
     @Test func `values of every type cross the line exactly`() async throws {
         let test = try await Self.opened("values")
         for numbers in [DescribedCallTests.highest, DescribedCallTests.lowest, DescribedCallTests.tiny] {
@@ -126,6 +142,32 @@ struct RunnerCallTests {
         #expect(try await test.call("gate", "time").integer == start)
         test.clock.advance(by: .seconds(601))
         #expect(try await test.call("gate", "time").integer == start + 671 * 1_000_000_000)
+        await test.host.close()
+    }
+
+    @Test(arguments: ["none", "process"])
+    func `a recording has no time that the plugin has not asked for`(isolation: String) async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let directory = ScratchDirectory()
+        let settings = #""probe": "off", "isolation": "\#(isolation)", "record": "\#(directory.path)/gate.json""#
+        let endpoint: JSONObject = ["endpoint": .string(server.url("/"))]
+        let test = try TestHost(TestHost.leaf("gate", plugin: "http", endpoint, settings: settings))
+        let report = await test.host.open()
+        #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+        await test.host.close()
+        let recording = try JSONValue(parsing: SystemFile.bytes(of: "\(directory.path)/gate.json", limit: 1 << 20))
+        #expect(recording["answers"]?.array?.count == 1)
+        #expect(recording["time"] == nil)
+    }
+
+    @Test func `an instance that could not be made has not misbehaved when its runner says that it is destroyed`()
+        async throws
+    {
+        let test = try TestHost(TestHost.leaf("gate", plugin: "null-table", settings: Self.process))
+        #expect(await test.host.open()["gate"]?.state == .failed)
+        for _ in 0..<30 { _ = try await test.host.retry("gate") }
+        #expect(try test.gate("gate").misbehaviourCount == 0)
         await test.host.close()
     }
 

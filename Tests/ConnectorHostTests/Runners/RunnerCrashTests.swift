@@ -109,11 +109,10 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
-    @Test func `the error of a crash names the image, the place in it, and the thread`() async throws {
+    @Test func `the error of a crash names the image, the place in it, its function, and the thread`() async throws {
         let test = try await opened()
         let error = try await crash(test, "null")
-        #expect(error.message.contains("libcrashes.so+0x"), "\(error)")
-        #expect(error.message.contains(", on the thread "), "\(error)")
+        #expect(error.message.contains(#/libcrashes\.so\+0x[0-9a-f]+ \([a-z0-9_.]+\), on the thread /#), "\(error)")
         await test.host.close()
     }
 
@@ -164,9 +163,70 @@ struct RunnerCrashTests {
         for call in calls { errors.append(try await call.value) }
         #expect(errors.count { $0.code == .timedOut } == 1)
         let crashes = errors.filter { $0.code == .crashed }
-        let unsent = crashes.filter(\.wasNotTaken)
+        let unsent = crashes.filter { $0.sending == .no }
         #expect(crashes.count == 2 && unsent.count == 1, "\(crashes)")
         #expect(unsent.first?.message.hasSuffix("the call was not sent") == true, "\(crashes)")
+        await test.host.close()
+    }
+
+    /// A composite of two gates, each in a runner of its own, once both are open.
+    private func openedPair(_ policy: String, _ plugin: String) async throws -> TestHost {
+        let leaves = ["a", "b"].map { name in
+            TestHost.leaf(name, plugin: plugin, settings: Self.heals + #", "runner": "\#(name)""#)
+        }
+        let test = try TestHost(TestHost.composite("group", policy, leaves.joined(separator: ",")))
+        await test.host.open()
+        _ = await test.host.report { $0["group/a"]?.state == .open && $0["group/b"]?.state == .open }
+        return test
+    }
+
+    @Test(arguments: [("crash", 1), ("crashSafely", 2)])
+    func `with the policy first, a call that was sent goes to the next child only if the operation is safe`(
+        _ operation: String,
+        _ crashes: Int
+    ) async throws {
+        let test = try await openedPair("first", "crashes")
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call("group", operation, ["how": "abort"])
+        }
+        #expect(error.code == .crashed && error.isRetryable == (crashes == 2), "\(error)")
+        #expect(error.outcomes.map(\.connector) == Array(["group/a", "group/b"].prefix(crashes)))
+        for outcome in error.outcomes { #expect(try #require(outcome.error?.sending) != .no) }
+        let counts = try ["group/a", "group/b"].map { try test.gate($0).crashCount }
+        #expect(counts == [1, crashes - 1])
+        await test.host.close()
+    }
+
+    @Test func `with the policy first, a batch of events goes to the next child after a crash`() async throws {
+        let test = try await openedPair("first", "crashes-on-delivery")
+        let analytics = try test.host.analytics("group")
+        let error = try await failure { () throws(ConnectorError) in
+            try await analytics.deliver([analytics.stamped(.track("Seen"))])
+        }
+        #expect(error.code == .crashed && error.isRetryable, "\(error)")
+        #expect(error.outcomes.map(\.connector) == ["group/a", "group/b"])
+        await test.host.close()
+    }
+
+    @Test(arguments: ["all", "fastest"])
+    func `a composite's call that a leaf may have carried out is not retryable`(_ policy: String) async throws {
+        let crash = TestHost.leaf("a", plugin: "crashes", settings: Self.heals)
+        // A call of it fails with an error that is retryable.
+        let closed = TestHost.leaf(
+            "b",
+            plugin: "crashes",
+            ["opens": "abort"],
+            settings: RunnerCallTests.numbered + #", "runner": "b", "retry": {"attempts": 1}"#
+        )
+        let test = try TestHost(
+            TestHost.composite("group", "all", TestHost.composite("inner", policy, crash), closed)
+        )
+        await test.host.open()
+        _ = await test.host.report { $0["group/inner/a"]?.state == .open && $0["group/b"]?.state == .failed }
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call("group", "crash", ["how": "abort"])
+        }
+        #expect(error.outcomes.map(\.error?.code) == [.crashed, .notOpen] && !error.isRetryable, "\(error)")
         await test.host.close()
     }
 
@@ -238,6 +298,38 @@ struct RunnerCrashTests {
         let error = try #require(await host.open()["gate"]?.error)
         #expect(error.code == .crashed, "\(error)")
         await host.close()
+    }
+
+    @Test func `a constructor that closes descriptors of the runner fails the gate, with that reason`() async throws {
+        let retry = #""retry": {"attempts": 1}, "heal": "off""#
+        let host = try ConnectorHost.testing(
+            #"[{"name": "gate", "plugin": "closes-in-constructor", "isolation": "process", \#(retry)}]"#,
+            plugins: [Fixtures.misbehaving("closes-in-constructor")]
+        )
+        let error = try #require(await host.open()["gate"]?.error)
+        #expect(error.code == .crashed && error.message.contains("it closed the socket to the host"), "\(error)")
+        await host.close()
+    }
+
+    @Test func `a call that finds the messages closed was not sent, and fails with the reason of the end`() async throws
+    {
+        let test = try await opened()
+        let channel = try test.remoteChannel("gate")
+        let generation = try test.gate("gate").generation
+        // As on the runner's thread, once it has noticed that the socket is closed.
+        channel.runner.state.withLock { $0.isOver = true }
+        channel.runner.outgoing.close()
+        let call = Task {
+            try await failure { () throws(ConnectorError) in try await test.call("gate", "process") }
+        }
+        func isHeld() -> Bool { channel.state.withLock { $0.pending.values.contains { $0.message == UInt64.max } } }
+        while !isHeld() { await Task.yield() }
+        channel.runner.stop("the test ends it")
+        let error = try await call.value
+        #expect(error.sending == .no && error.isRetryable)
+        #expect(error.message.contains("the test ends it; the call was not sent"), "\(error)")
+        try await heals(test, after: generation)
+        await test.host.close()
     }
 
     @Test func `a constructor that prints a megabyte disturbs nothing`() async throws {

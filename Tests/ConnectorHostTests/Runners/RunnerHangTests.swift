@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import ConnectorBase
     import ConnectorHostTesting
     import ConnectorManifest
     import ConnectorTestSupport
@@ -181,6 +182,33 @@
             #expect(error.message.hasPrefix("begin did not complete within"), "\(error)")
             #expect(error.cause?.contains("still at work by itself, or has forgotten it") == true, "\(error)")
             #expect(try test.gate("gate").misbehaviourCount == 0)
+            await test.host.close()
+        }
+
+        @Test func `a runner whose answer waits behind a listener that takes its time is not ended`() async throws {
+            let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
+            let channel = try test.remoteChannel("gate")
+            let (listening, mayReturn) = (OneShot<Void>(), Monitor(false))
+            let options = CallOptions(timeout: .seconds(1000)) { _ in
+                listening.send()
+                mayReturn.wait { $0 ? .proceed(()) : .wait(until: nil) }
+            }
+            let call = Task {
+                try await failure { () throws(ConnectorError) in
+                    try await test.call("gate", "begin", ["how": "pending"], options: options)
+                }
+            }
+            await listening.wait()
+            channel.checkPulse()
+            // The second wait shows that the first one has ended without a judgement.
+            for _ in 0..<2 { await test.clock.advance(toTimerAfter: .seconds(2)) }
+            #expect(channel.runner.isAlive)
+            mayReturn.withLock { $0 = true }
+            mayReturn.signal()
+            #expect(try await test.call("gate", "process").integer != nil)
+            call.cancel()
+            #expect(try await call.value.code == .cancelled)
+            #expect(try test.gate("gate").crashCount == 0)
             await test.host.close()
         }
 

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import ConnectorIsolation
+@testable import ConnectorLoading
 @testable import ConnectorPlatform
 @testable import ConnectorSandbox
 
@@ -91,11 +92,33 @@ struct RunnerPoolTests {
         for runner in [first, second, other] { runner.release() }
     }
 
+    @Test func `no process is begun for an image whose runner has its libraries`() throws {
+        let subject = Subject(limit: 2)
+        var key = RunnerPool.Key(
+            "a",
+            image: RunnerPool.Image(path: "/a.so", identity: nil),
+            sandbox: Self.key("a").sandbox
+        )
+        let begun = key
+        key.image?.libraries = [LibraryBeside(path: "/lib.so", identity: FileIdentity(size: 1))]
+        subject.pool.begin(begun)
+        subject.pool.move(begun, to: key)
+        let first = try subject.pool.hold(key)
+        subject.pool.begin(begun)
+        // A process that was begun would be the second of two.
+        let other = try subject.pool.hold(Self.key("b"))
+        subject.pool.move(begun, to: key)
+        let second = try subject.pool.hold(key)
+        #expect(second === first)
+        for runner in [first, second, other] { runner.release() }
+    }
+
     @Test func `no process is begun beyond the limit`() throws {
         let subject = Subject(limit: 1)
         let runner = try subject.pool.hold(Self.key("a"))
         subject.pool.begin(Self.key("b"))
         #expect(subject.startCount == 1)
+        #expect(try subject.pool.holdIfRoom(Self.key("b")) == nil)
         let error = #expect(throws: ConnectorError.self) { _ = try subject.pool.hold(Self.key("b")) }
         #expect(error?.message.contains("the most that it may have") == true)
         runner.release()

@@ -67,6 +67,23 @@ struct RunnerProgramTests {
         }
     }
 
+    @Test func `a program that was overwritten in place is not started`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = "\(directory)/connector-runner"
+            try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
+            let program = try RunnerProgram(path: path)
+            let pool = RunnerPool { () throws(ConnectorError) in
+                program
+            } onLine: { _, _ in
+            }
+            // It would still run.
+            try #require(Fixtures.run("printf x >> '\(path)'") == 0)
+            let key = RunnerPool.Key("gate", sandbox: SandboxSettings(level: .off))
+            let error = #expect(throws: ConnectorError.self) { _ = try pool.hold(key) }
+            #expect(error?.message == "\(path) has been overwritten since the host opened it")
+        }
+    }
+
     @Test func `what keeps a runner from starting is named, and not its program instead`() {
         let path = "/usr/bin/connector-runner"
         #expect(RunnerProgram.failure(path, EACCES).fix == "check that it is connector-runner, and may be executed")
@@ -91,6 +108,27 @@ struct RunnerProgramTests {
             try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path).new' && mv '\(path).new' '\(path)'") == 0)
             try pool.hold(key).release()
         }
+    }
+
+    @Test func `where trust is strict, a program that others may write is refused`() async throws {
+        let directory = ScratchDirectory()
+        let path = "\(directory.path)/connector-runner"
+        try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)' && chmod 777 '\(path)'") == 0)
+        let settings = #""isolation": "process", "sandbox": "off", "probe": "off", "retry": {"attempts": 1}"#
+        let leaf = TestHost.leaf("gate", plugin: "crashes", settings: settings)
+        func opened(_ trust: String) async throws -> Report {
+            let host = try ConnectorHost.testing(
+                #"{"version": 1, "trust": "\#(trust)", "connectors": [\#(leaf)]}"#,
+                plugins: [Fixtures.contract("crashes")],
+                environment: [RunnerProgram.variable: path]
+            )
+            let report = await host.open()
+            await host.close()
+            return report
+        }
+        let error = try #require(try await opened("strict")["gate"]?.error)
+        #expect(error.code == .denied && error.message.contains(path), "\(error)")
+        #expect(try await opened("warn")["gate"]?.state == .open)
     }
 
     @Test func `a runner of version 1 is refused, with both versions, and ends`() async throws {

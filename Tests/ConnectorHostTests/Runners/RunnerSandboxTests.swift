@@ -105,6 +105,16 @@
             await test.host.close()
         }
 
+        @Test func `a plugin that may read everything sees none of the host's processes`() async throws {
+            let test = try await Self.opened(#"{"read": ["/"]}"#)
+            #expect(try await Self.act(test, "read", "/etc/passwd") == 0)
+            #expect(try await Self.act(test, "read", "/proc/self/cmdline") == 0)
+            if test.host.report["gate"]?.sandbox?.contains("no namespaces") == false {
+                #expect(try await Self.act(test, "read", "/proc/\(getpid())/cmdline") == ENOENT)
+            }
+            await test.host.close()
+        }
+
         @Test func `a sandbox that is required and does not hold fails the gate, and says why`() async throws {
             let settings =
                 #""probe": "off", "isolation": "process", "sandbox": {"level": "required", "read": ["/nowhere"]}"#

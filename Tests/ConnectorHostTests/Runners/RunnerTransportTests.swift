@@ -9,6 +9,7 @@ import Testing
 @testable import ConnectorInvocation
 @testable import ConnectorIsolation
 @testable import ConnectorPlatform
+@testable import ConnectorSandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -131,6 +132,25 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
+    @Test func `a runner whose second thread the system does not create is unavailable, and has taken nothing`() throws
+    {
+        let program = try RunnerProgram.find(
+            path: nil,
+            environment: { _ in nil },
+            directory: RunnerProgram.ownDirectory
+        )
+        let error = #expect(throws: ConnectorError.self) {
+            _ = try Runner(
+                "test",
+                RunnerSpawner.shared.begin(program),
+                onLine: { _, _ in },
+                makeThread: { name, body in "\(name)" == "runner" && HostThread.start(name, body) }
+            )
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message == Runner.noThread)
+    }
+
     @Test func `a runner that does not read essential messages is ended`() async throws {
         let runner = try Self.runner(.automatic)
         #expect(runner.hold())
@@ -228,6 +248,22 @@ struct RunnerTransportTests {
         }
         #expect(!runner.isSandboxWhole && !runner.evidence.contains("all of it"))
         runner.release()
+        await runner.ended.wait()
+    }
+
+    @Test func `a runner whose own code reaches the bound of its memory says so, with the bound`() async throws {
+        let program = try RunnerProgram.find(
+            path: nil,
+            environment: { _ in nil },
+            directory: RunnerProgram.ownDirectory
+        )
+        let start = try RunnerSpawner.shared.begin(program, SandboxSettings(memory: 16 << 20))
+        let runner = try Runner("test", start, groups: ControlGroupSource("/nowhere")) { _, _ in }
+        let client = Client()
+        let number = try #require(runner.add(client))
+        #expect(runner.send(.create, instance: number, Self.creation(60 << 20)) != nil)
+        let end = await client.end.wait()
+        #expect(end.description.hasPrefix("it needed more memory than its sandbox allows, 16.8 MB: "), "\(end)")
         await runner.ended.wait()
     }
 

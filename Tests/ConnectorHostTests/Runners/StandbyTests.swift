@@ -263,6 +263,19 @@ struct StandbyTests {
         await test.host.close()
     }
 
+    @Test func `a successor that crashes takes the standby along, and not the instance that serves`() async throws {
+        let settings = Self.settings + #", "retry": {"attempts": 1}"#
+        let test = try await opened(Self.leaf(settings: settings))
+        let process = try await test.call("gate", "process")
+        let reload = try await test.reload(Self.leaf("gate", ["opens": "abort"], settings: settings))
+        #expect(reload.phase == .open, "\(reload.errors)")
+        try await ready(test)
+        let report = try test.gate("gate")
+        #expect(report.generation == 1 && report.crashCount == 0 && report.standby?.takeovers == 0)
+        #expect(try await test.call("gate", "process") == process)
+        await test.host.close()
+    }
+
     @Test func `a standby of the earlier configuration does not take over from an instance of the next one`()
         async throws
     {

@@ -6,6 +6,7 @@ import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
+@testable import ConnectorInvocation
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 

@@ -75,9 +75,14 @@ import Testing
         await server.ended.reaches(1)
     }
 
-    @Test(arguments: [("GET", true), ("PUT", true), ("DELETE", true), ("POST", false), ("PATCH", false)])
-    func `a request on a kept connection that closes without an answer is repeated if it may be`(
+    @Test(arguments: [
+        ("GET", "If-Match", true), ("PUT", "X-None", true), ("PUT", "If-Match", false), ("PUT", "If-None-Match", false),
+        ("PUT", "If-Unmodified-Since", false), ("DELETE", "X-None", false), ("POST", "X-None", false),
+        ("PATCH", "X-None", false),
+    ])
+    func `a request on a kept connection that closes without an answer is repeated if the answer is the same`(
         method: String,
+        field: String,
         isRepeated: Bool
     ) async {
         let count = Atomic(0)
@@ -87,7 +92,7 @@ import Testing
         defer { server.stop() }
         let plugin = PluginSide()
         #expect(await plugin.request(method, server.url(), body: [1]).code == 204)
-        let end = await plugin.request(method, server.url(), body: [1])
+        let end = await plugin.request(method, server.url(), fields: [(field, "x")], body: [1])
         #expect(end.code == (isRepeated ? 204 : 0))
         #expect(end.status == (isRepeated ? CONNECTOR_OK : CONNECTOR_UNAVAILABLE), "\(end.message)")
         #expect(server.requests.count == (isRepeated ? 3 : 2))

@@ -24,7 +24,7 @@ import Testing
 
     /// A gate of a host that has just been started.
     private func plugin(_ path: String = "database/kinto") -> PluginSide {
-        PluginSide(host: HostServices(options: .init(stateDirectory: directory.path + "/state")), path: path)
+        PluginSide(host: HostServices(options: .init(state: StateDirectory(directory.path + "/state"))), path: path)
     }
 
     @Test func `a value is read back, even after a restart`() {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `gates do not see each other's values, instances of one gate do`() {
-        let host = HostServices(options: .init(stateDirectory: directory.path))
+        let host = HostServices(options: .init(state: StateDirectory(directory.path)))
         let first = PluginSide(host: host, path: "a/b")
         let second = PluginSide(host: host, path: "a/b")
         let other = PluginSide(host: host, path: "a-b")
@@ -121,7 +121,7 @@ import Testing
 
     @Test func `a directory that cannot be made is unavailable, with its place`() {
         directory.write([], to: "file")
-        let host = HostServices(options: .init(stateDirectory: directory.path + "/file/state"))
+        let host = HostServices(options: .init(state: StateDirectory(directory.path + "/file/state")))
         let answer = PluginSide(host: host).set("key", [1])
         #expect(answer.status == CONNECTOR_UNAVAILABLE)
         #expect(answer.message.contains("/file/state/analytics%2Fsegment.storage"))
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `an instance of a gate that has moved still uses its values, which have moved along`() throws {
-        let host = HostServices(options: .init(stateDirectory: directory.path))
+        let host = HostServices(options: .init(state: StateDirectory(directory.path)))
         let earlier = PluginSide(host: host, path: "gate")
         _ = earlier.set("key", [0x31])
         host.shareStorage(of: "gate", with: "moved", logger: earlier.gate.logger)
@@ -218,9 +218,8 @@ import Testing
 
     @Test func `applications do not see each other's values`() {
         func plugin(_ application: String?) -> PluginSide {
-            PluginSide(
-                host: HostServices(options: .init(stateDirectory: directory.path + "/s", application: application))
-            )
+            let state = StateDirectory(directory.path + "/s", application: application)
+            return PluginSide(host: HostServices(options: .init(state: state)))
         }
         _ = plugin(nil).set("key", [0x30])
         #expect(plugin("one.name").set("key", [0x31]).status == CONNECTOR_OK)
@@ -240,16 +239,45 @@ import Testing
         let (one, other) = ("\(directory.path)/a.json", "\(directory.path)/b.json")
         #expect(StateDirectory.folder(name: "shop", file: one) == "shop.name")
         #expect(StateDirectory.folder(name: nil, file: one) != StateDirectory.folder(name: nil, file: other))
-        #expect(unsafe symlink(one, "\(directory.path)/c.json") == 0)
+        #expect(unsafe symlink(directory.path, "\(directory.path)/here") == 0)
         #expect(
-            StateDirectory.folder(name: nil, file: "\(directory.path)/c.json")
-                == StateDirectory.folder(name: nil, file: "\(directory.path)/./a.json")
+            StateDirectory.folder(name: nil, file: "\(directory.path)/here/./a.json")
+                == StateDirectory.folder(name: nil, file: one)
         )
-        #expect(StateDirectory.folder(name: nil, file: "").hasSuffix(".program"))
+        #expect(StateDirectory.folder(name: nil, file: one)?.hasSuffix(".file") == true)
+        #expect(StateDirectory.folder(name: nil, file: "")?.hasSuffix(".program") == true)
         // The longest name of a user that Linux allows; a Unix address holds 107 bytes and a NUL.
         let state = "/home/\(String(repeating: "a", count: 32))/.local/state/connector-host"
         let path = StateDirectory(state, application: StateDirectory.folder(name: nil, file: one)).path
         #expect(try #require(path).utf8.count + "/control-simulated".utf8.count <= 107)
+    }
+
+    @Test func `an application keeps its folder while its file's link is replaced, dangles or is missing`() throws {
+        let file = "\(directory.path)/connectors.json"
+        for name in ["one", "two"] {
+            #expect(unsafe mkdir("\(directory.path)/\(name)", 0o700) == 0)
+            directory.write([], to: "\(name)/connectors.json")
+        }
+        func flip(to name: String) {
+            unsafe unlink("\(directory.path)/data")
+            #expect(unsafe symlink(name, "\(directory.path)/data") == 0)
+        }
+        let missing = try #require(StateDirectory.folder(name: nil, file: file))
+        #expect(unsafe symlink("data/connectors.json", file) == 0)
+        #expect(StateDirectory.folder(name: nil, file: file) == missing)
+        flip(to: "one")
+        let earlier = StateDirectory.earlierFolders(file: file)
+        #expect(StateDirectory.folder(name: nil, file: file) == missing)
+        flip(to: "two")
+        #expect(StateDirectory.folder(name: nil, file: file) == missing)
+        // Those of the versions that followed the link.
+        #expect(!earlier.contains(missing) && earlier != StateDirectory.earlierFolders(file: file))
+        #expect(earlier.map(\.utf8.count) == [16, 64].map { $0 + ".file".utf8.count })
+        // The path of a directory that is a link is followed.
+        #expect(
+            StateDirectory.folder(name: nil, file: "\(directory.path)/data/connectors.json")
+                == StateDirectory.folder(name: nil, file: "\(directory.path)/two/connectors.json")
+        )
     }
 
     @Test func `null and small structs get a status`() throws {

@@ -163,6 +163,14 @@ import Testing
         #expect(try await self.error(alone).code == .notOpen)
     }
 
+    @Test func `what an unusable plugin offers is unknown, and the reason is why it cannot be used`() async throws {
+        let test = try await opened(TestHost.leaf("bad", plugin: Fixtures.broken("not-elf")))
+        let gate = try test.host.gate("bad")
+        let error = try #require(throws: ConnectorError.self) { _ = try gate.definition(of: "answer") }
+        #expect(error.code == .notELF)
+        #expect(error.connector == "bad")
+    }
+
     @Test func `a child marked as required must take the call even if the quorum is met without it`() async throws {
         let test = try await opened(
             TestHost.composite(

@@ -85,11 +85,22 @@ import Testing
         #expect(error.isRetryable)
     }
 
-    @Test func `with the policy all, a child whose result is not JSON fails alone`() async throws {
-        let test = try await opened("all", [("a", "nonsense"), ("b", "2")])
+    @Test func `with the policy all, a child whose result is not JSON has failed`() async throws {
+        let test = try await opened("all", [("a", "nonsense"), ("b", "2")], optional: ["a"])
         let answer = try await answer(test)
         #expect(answer["group/a"]?["error"]?["code"] == "misbehaved")
         #expect(answer["group/b"] == ["result": 2])
+        #expect(try test.gate("group/a").calls?.failures == 1)
+        #expect(try test.gate("group/a").misbehaviourCount == 1)
+        let required = try await opened("all", [("a", "nonsense"), ("b", "2")])
+        #expect(
+            try await failure { () throws(ConnectorError) in try await self.answer(required) }.code == .partial
+        )
+    }
+
+    @Test func `with the policy fastest, a child whose result is not JSON does not win`() async throws {
+        let test = try await opened("fastest", [("a", "nonsense"), ("b", "2")])
+        #expect(try await answer(test) == 2)
     }
 
     // MARK: first

@@ -48,6 +48,35 @@ import Testing
         #expect(try await client.call("answer", ["value": 0]) == 1)
     }
 
+    /// In a process of its own: a lookup takes the lock that `publish` holds, which would end the process.
+    @Test func `after a change, a client looks its connector up once and no more`() async {
+        await #expect(processExitsWith: .success) {
+            let test = try TestHost(TestHost.leaf("gate"))
+            let current = test.host.current
+            let reference = try NodeReference("gate", in: current)
+            current.publish { $0 }
+            let node = try reference.node
+            var found: [Node] = []
+            current.publish { tree in
+                if let node = try? reference.node { found.append(node) }
+                if let node = try? reference.lend({ node throws(ConnectorError) in node }) { found.append(node) }
+                return tree
+            }
+            #expect(found.count == 2 && found.allSatisfy { $0 === node })
+        }
+    }
+
+    @Test func `a client follows one change after the other`() throws {
+        let first = try TestHost(TestHost.leaf("gate"))
+        let next = try TestHost(TestHost.leaf("gate"))
+        let trees = [first.host.current.tree, next.host.current.tree]
+        let reference = try NodeReference("gate", in: first.host.current)
+        for tree in [trees[1], trees[0], trees[1]] {
+            first.host.current.publish { _ in tree }
+            #expect(try reference.node === tree["gate"])
+        }
+    }
+
     @Test func `a call in flight finishes on the snapshot where it began`() async throws {
         let name = TestHost.unique()
         let test = try await opened(

@@ -85,14 +85,16 @@ internal import Testing
         #expect(try await clickHouse(ScriptedHTTP([parts])).deliver(events).map(\.outcome) == [.retry, .retry])
     }
 
-    @Test func `an exception about one row is about the data, whatever its code is`() async throws {
-        let text = "Code: 49. DB::Exception: Unknown element 'x' for type Enum8: (at row 6)"
+    @Test(arguments: ["", String(repeating: "a long name, ", count: 40)])
+    func `an exception about one row is about the data, whatever its code is`(_ name: String) async throws {
+        let text = "Code: 49. DB::Exception: Unknown element 'x' for type Enum8 of \(name): (at row 6)"
         let headers: HTTPFields = ["X-ClickHouse-Exception-Code": "49", "X-ClickHouse-Query-Id": "q"]
         let http = ScriptedHTTP([.response(HTTPResponse(status: 500, headers: headers, body: Array(text.utf8)))])
         let error = await #expect(throws: PluginError.self) {
             try await clickHouse(http).track(event: ["event": "E", "userId": "u"])
         }
         #expect(error?.status == .invalid && error?.isRetryable == false)
+        #expect(error?.message.hasSuffix("(at row 6)") == true)
     }
 
     @Test func `an exception with status 200, or an answer of another server, is not a delivery`() async throws {

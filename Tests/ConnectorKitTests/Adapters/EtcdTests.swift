@@ -122,6 +122,29 @@ internal import Testing
         #expect(http.requests.isEmpty)
     }
 
+    /// A server that answers every read, and refuses every watch.
+    private struct UnwatchedServer: HTTPService {
+        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+            guard request.url.description.hasSuffix("/v3/watch") else {
+                return HTTPResponse(status: 200, body: Array(EtcdTests.empty.utf8))
+            }
+            return HTTPResponse(status: 503, body: Array("no streams".utf8))
+        }
+    }
+
+    @Test func `a proof tells that changes have not been followed for half a minute`() async throws {
+        let clock = StoppedClock()
+        let fields: JSONObject = ["endpoint": "http://127.0.0.1:2379", "prefix": "app/"]
+        let host = Host(http: UnwatchedServer(), clock: clock)
+        let etcd = try Etcd(configuration: PluginConfiguration(fields), host: host)
+        _ = try await etcd.open()
+        // The clock moves with each pause between two attempts.
+        while clock.monotonic < 60_000_000_000 { await Task.yield() }
+        let detail = try await etcd.probe().first?.detail ?? ""
+        #expect(detail.contains("stored: 0; changes are not followed: etcd answered HTTP 503: no streams"), "\(detail)")
+        await etcd.close()
+    }
+
     @Test func `every change that the server reports is announced, by revision`() async throws {
         let first = #"{"result": {"header": {"revision": "7"}, "created": true}}"#
         let second = """

@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import ConnectorSimulator
 
-/// An answer that is not the vendor's, or not all of it, under a status that looks like success.
+/// An answer that is not the vendor's, or not all of it, under a status that looks like success or blames what was sent.
 enum FalseAnswer: String, Sendable, CaseIterable {
     /// The page of a captive portal.
     case portal
@@ -25,6 +25,12 @@ enum FalseAnswer: String, Sendable, CaseIterable {
     case text
     /// The vendor's own words for a failure.
     case refusal
+    /// A gateway's refusal of a request that it forwards nowhere.
+    case gateway
+    /// A refusal in no words of anybody.
+    case wordless
+    /// The refusal of a server that speaks TLS.
+    case tls
 
     /// The fault that makes the simulator answer so; nil where the true answer is changed.
     var fault: Fault.Answer? {
@@ -54,11 +60,14 @@ enum FalseAnswer: String, Sendable, CaseIterable {
         case .otherObject: other(#"{"page":"login"}"#, "application/json")
         case .otherArray: other(#"[{"page":"login"}]"#, "application/json")
         case .text: other("Sign in first", "text/plain")
+        case .gateway: other(#"{"message":"no Route matched with those values"}"#, "application/json", status: 400)
+        case .wordless: other("400 Bad Request", "text/plain", status: 400)
+        case .tls: other("Client sent an HTTP request to an HTTPS server.\n", "text/plain", status: 400)
         }
     }
 
-    private func other(_ text: String, _ type: String) -> HTTPResponse {
-        HTTPResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8))
+    private func other(_ text: String, _ type: String, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8))
     }
 }
 

@@ -53,6 +53,14 @@ internal import Testing
         #expect(error?.message == "google answered \(status): words")
     }
 
+    @Test(arguments: [(503, PluginStatus.unavailable), (429, .rateLimited)])
+    func `a failure in a gateway's words goes by its HTTP status`(_ status: Int, _ expected: PluginStatus) async throws
+    {
+        let google = try google(ScriptedHTTP((status, #"{"status":"error"}"#)))
+        let error = await #expect(throws: PluginError.self) { try await google.geocode(GeocodeRequest(.text("a"))) }
+        #expect(error?.status == expected && error?.isRetryable == true)
+    }
+
     @Test func `an answer without results is not an error`() async throws {
         let google = try google(ScriptedHTTP((200, #"{"status":"ZERO_RESULTS","results":[]}"#)))
         #expect(try await google.geocode(GeocodeRequest(.text("a"))).isEmpty)

@@ -86,11 +86,14 @@ internal import Testing
         )
     }
 
-    @Test func `events that Mixpanel refuses are rejected in its words, and the others are accepted`() async throws {
+    @Test(arguments: [400, 200])
+    func `events that Mixpanel refuses are rejected in its words, and the others are accepted`(_ status: Int)
+        async throws
+    {
         let record = #"{"index":1,"$insert_id":"m","field":"properties.time","message":"too old"}"#
         let records = #"[\#(record),{"index":2},{"index":7},{}]"#
-        let answer = #"{"code":400,"error":"e","failed_records":\#(records),"num_records_imported":1}"#
-        let http = ScriptedHTTP((400, answer))
+        let answer = #"{"code":\#(status),"error":"e","failed_records":\#(records),"num_records_imported":1}"#
+        let http = ScriptedHTTP((status, answer))
         let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
         let answers = try await mixpanel(http).deliver(events)
         #expect(answers.map(\.outcome) == [.accepted, .rejected, .rejected])

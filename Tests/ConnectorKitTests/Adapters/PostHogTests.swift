@@ -108,7 +108,8 @@ internal import Testing
 
     @Test func `a slow search for faulty events answers in time for those that it has found`() async throws {
         let clock = StoppedClock()
-        let refusals = Array(repeating: ScriptedHTTP.Answer.response(HTTPResponse(status: 400)), count: 200)
+        let refusal = HTTPResponse(status: 400, body: Array("event submitted without a distinct_id".utf8))
+        let refusals = Array(repeating: ScriptedHTTP.Answer.response(refusal), count: 200)
         let http = ScriptedHTTP(refusals, delay: (.milliseconds(200), clock))
         let fields = PluginConfiguration(json: ["endpoint": "http://vendor.example", "apiKey": "k", "groupType": "c"])
         let posthog = try PostHog(configuration: fields, host: .scripted(http, clock: clock))
@@ -121,7 +122,8 @@ internal import Testing
 
     @Test(arguments: [404, 408, 429, 500, 503])
     func `a server without flags is only reachable, and so is one whose flags are away`(_ status: Int) async throws {
-        #expect(try await posthog(ScriptedHTTP((status, ""), (400, ""))).open().map(\.kind) == [.reachable])
+        let http = ScriptedHTTP((status, ""), (400, "request holds no event"))
+        #expect(try await posthog(http).open().map(\.kind) == [.reachable])
         await #expect(throws: PluginError.self) { try await posthog(ScriptedHTTP((status, ""), (503, ""))).open() }
     }
 

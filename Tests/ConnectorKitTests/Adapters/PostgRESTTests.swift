@@ -45,6 +45,13 @@ internal import Testing
         }
     }
 
+    @Test func `a row that the server already had is not a new one`() async throws {
+        let error = await #expect(throws: PluginError.self) {
+            try await postgREST(ScriptedHTTP(row)).create(["title": "Oats"], in: "notes", id: nil)
+        }
+        #expect(error?.status == .protocolViolation && error?.message.contains("HTTP 201") == true)
+    }
+
     @Test func `a change applies only to the version named, and another version is a conflict`() async throws {
         let none = (406, #"{"code":"PGRST116","details":"The result contains 0 rows","message":"Cannot coerce"}"#)
         let http = ScriptedHTTP(none, row, none, none)

@@ -81,7 +81,7 @@ internal import Testing
         let http = http([error(status, code)], ["Retry-After": "7", "Content-Type": "application/xml"])
         let error = await failure { _ = try await s3(http).open() }
         #expect(error?.status == expected && error?.domain == "s3" && error?.detail == Int32(status))
-        #expect(error?.message.contains("\(code): So it is") == true)
+        #expect(error?.message.hasPrefix("s3 answered HTTP \(status): \(code): So it is") == true)
         #expect(error?.retryAfter == .seconds(7))
         #expect(error?.isRetryable == ([.rateLimited, .unavailable].contains(expected) || code == "OperationAborted"))
     }
@@ -99,6 +99,12 @@ internal import Testing
         #expect(http.paths == ["/b/%C3%A9/a%20b"])
         fields["x-amz-meta-sha256"] = "not a digest"
         #expect(try await s3(self.http([(200, "")], fields)).head("a").digest == nil)
+    }
+
+    @Test func `a head that is refused without words is unauthorized`() async throws {
+        let error = await failure { _ = try await s3(http([(400, "")])).head("a") }
+        #expect(error?.status == .unauthorized && error?.isRetryable == false)
+        #expect(error?.message.contains("may have expired") == true)
     }
 
     @Test(arguments: ["Content-Length", "Last-Modified", "ETag"])

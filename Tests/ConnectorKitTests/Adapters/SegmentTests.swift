@@ -109,7 +109,7 @@ internal import Testing
     }
 
     @Test func `a server that does not serve settings is only reachable`() async throws {
-        let http = ScriptedHTTP((400, "{}"), (400, "{}"))
+        let http = ScriptedHTTP((400, #"{"code":"invalid_request"}"#), (400, #"{"code":"invalid_request"}"#))
         let evidence = try await segment(http).open()
         #expect(evidence.map(\.kind) == [.reachable])
     }

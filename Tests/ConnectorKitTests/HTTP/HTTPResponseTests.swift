@@ -13,10 +13,23 @@ internal import Testing
     @Test(arguments: [
         ("7", Duration.seconds(7)), ("0", .zero), ("Sat, 31 Jan 2026 09:30:09 GMT", .seconds(9)),
         ("Sat, 31 Jan 2026 09:29:00 GMT", .zero), ("99999999999", .seconds(31_536_000)),
-        ("Thu, 31 Jan 2126 09:30:00 GMT", .seconds(31_536_000)),
+        ("Thu, 31 Jan 2126 09:30:00 GMT", .seconds(31_536_000)), ("4.5", .seconds(5)),
+        ("99999999999999999999", .seconds(31_536_000)), ("Saturday, 31-Jan-26 09:30:09 GMT", .seconds(9)),
     ])
     func `a time to wait is read as seconds or as a date`(_ text: String, _ expected: Duration) {
         #expect(HTTPResponse(status: 429, headers: ["retry-after": text]).retryAfter(now: now) == expected)
+    }
+
+    @Test(arguments: [("Sat, 31 Jan 2026 11:30:06 GMT", Duration.seconds(3)), ("soon", .seconds(7209))])
+    func `a date to wait for is measured from that of the response, whatever the clock says`(
+        _ date: String,
+        _ expected: Duration
+    ) {
+        let response = HTTPResponse(
+            status: 503,
+            headers: ["Date": date, "Retry-After": "Sat, 31 Jan 2026 11:30:09 GMT"]
+        )
+        #expect(response.retryAfter(now: now) == expected)
     }
 
     @Test(arguments: ["", "soon", "-1x", "Sat, 31 Foo 2026 09:30:09 GMT", "Sat, 99 Jan 2026 09:30:09 GMT"])

@@ -51,6 +51,27 @@ internal import Testing
         #expect(error?.message == "refused with \(status)")
     }
 
+    @Test(arguments: [
+        (400, #"{"error":"bad"}"#, true), (422, #"{"error":"bad"}"#, true), (404, "nothing here", true),
+        (400, #"{"message":"no route"}"#, false), (422, "Bad Request", false), (400, "", false),
+        (400, "<html>", false), (500, "Bad Request", true),
+    ])
+    func `a refusal counts only in the vendor's words`(_ status: Int, _ text: String, _ isVendors: Bool) {
+        let answer = VendorAnswer("acme", [.json], isRefusal: { (try? $0.json())?["error"] != nil })
+        let error = #expect(throws: PluginError.self) { try body(status, text, of: answer) }
+        #expect((error?.message == "refused with \(status)") == isVendors)
+        #expect(isVendors || error?.status == .protocolViolation && error?.isRetryable == true)
+        let response = HTTPResponse(status: status, body: Array(text.utf8))
+        #expect(answer.isRefusal(response) == (isVendors && status < 500 && status != 404))
+    }
+
+    @Test func `a server that speaks TLS refuses for nobody, and the error says what to write`() {
+        let error = #expect(throws: PluginError.self) {
+            try body(400, "Client sent an HTTP request to an HTTPS server.\n", of: answer)
+        }
+        #expect(error?.status == .protocolViolation && error?.message.contains("begin with https://") == true)
+    }
+
     @Test func `an answer with the wrong status is told the right one`() {
         let error = #expect(throws: PluginError.self) {
             try body(204, "", of: VendorAnswer("acme", statuses: 202...202, [.empty]))

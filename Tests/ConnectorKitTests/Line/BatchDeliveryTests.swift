@@ -147,6 +147,25 @@ internal import Testing
         #expect(answers.map(\.outcome) == [.accepted, .retry, .retry] && clock.sleeps.count == 1)
     }
 
+    @Test(arguments: [(30_000, 28_500), (4_000, 3_500), (600, 300)])
+    func `a request that nobody answers ends before the call, which answers for the others`(_ end: Int, _ timeout: Int)
+        async throws
+    {
+        let clock = StoppedClock()
+        let single = BatchDelivery(itemBytes: 10, batchBytes: 100, batchCount: 1)
+        let answers = try await Deadline.apply(UInt64(end) * 1_000_000, on: clock) {
+            try await single.deliver(["1", "2", "3", "4"], encode: { Array($0.utf8) }) { batch in
+                guard batch[0].item == "3" else { return }
+                // What `http/1` does with a request without an answer.
+                try await clock.sleep(for: .nanoseconds(Int64(clamping: Deadline.current)))
+                throw PluginError(.timedOut, "no answer")
+            }
+        }
+        let late = DeliveryAnswer.retry("no answer", code: .timedOut)
+        #expect(answers == [.accepted, .accepted, late, late])
+        #expect(clock.monotonic == UInt64(timeout) * 1_000_000)
+    }
+
     @Test func `an endpoint that fails as a whole keeps the wait that it asks for`() async throws {
         var delivery = SteppedDelivery(count: 2)
         await delivery.add([0]) { [.accepted] }

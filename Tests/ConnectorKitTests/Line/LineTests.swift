@@ -19,6 +19,13 @@ internal import Testing
         )
     }
 
+    @Test func `a batch may hold an event that is as deep as any value`() throws {
+        let levels = JSONParser.depthLimit + 1
+        let text = Array((String(repeating: "[", count: levels) + String(repeating: "]", count: levels)).utf8)
+        let batch: JSONValue = try Line.argument(text, "events")
+        #expect(batch == .array([try JSONValue(parsing: Array(text.dropFirst().dropLast()))]))
+    }
+
     @Test func `a constructor that throws makes no instance and says why`() {
         let instance = LineInstance(LineHost(), configuration: #"{"refuse":true}"#)
         #expect(instance.status == PluginStatus.invalid.rawValue)
@@ -65,7 +72,8 @@ internal import Testing
         #expect(host.completions.isEmpty)
         #expect(host.lastRequest?.url == "http://vendor.example/ask")
         #expect(host.lastRequest?.body == "question")
-        #expect(host.lastRequest?.flags == 1)
+        // CONNECTOR_HTTP_VERBATIM_BODY and CONNECTOR_HTTP_KEEP_METHOD of http.h.
+        #expect(host.lastRequest?.flags == 9)
         #expect(host.lastRequest?.deadline == 99)
         host.answer(1, status: 200, body: #"{"is":"so"}"#)
         await host.news()

@@ -203,7 +203,7 @@ static void check_errors(void) {
     const uint64_t second = 1000000000u, now = 784111777u * second;
     connector_host host;
     connector_gate gate = {&host, NULL, NULL, "vendor"};
-    connector_http_header header;
+    connector_http_header header, dated[2];
     connector_http_response answer;
     connector_error error = connector_error_of("a vendor whose name is longer than a domain");
     char message[sizeof error.message + 8];
@@ -248,6 +248,15 @@ static void check_errors(void) {
     CHECK(AFTER("soon", now) == 0 && AFTER("", now) == 0);
     answer = response(503, &header, "Sun, 06 Nov 1994 08:49:37 GMT");
     CHECK(connector_error_of_response(&answer, "vendor", now - second).retry_after_ns == second);
+    /* A date is measured from that of the response, whatever the clock says, and the clock is not asked. */
+    (void)response(503, &dated[0], "Sun, 06 Nov 1994 08:49:37 GMT");
+    (void)response(503, &dated[1], "Sun, 06 Nov 1994 08:49:34 GMT");
+    dated[1].name = "date";
+    dated[1].name_length = 4;
+    answer.headers = dated;
+    answer.header_count = 2;
+    asked = 0;
+    CHECK(connector_gate_error(&gate, &answer).retry_after_ns == 3 * second && asked == 0);
     /* A message is cut between characters. */
     memset(message, 'x', sizeof message);
     memcpy(message + sizeof error.message - 2, "\xc3\xa9", 3);

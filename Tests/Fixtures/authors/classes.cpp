@@ -159,6 +159,29 @@ int main() {
     perform([](gate &, connector::Call) {});
     CHECK(is_completed(CONNECTOR_FAILED, "dropped"));
     perform([](gate &, connector::Call) { throw 1; });
+    CHECK(is_completed(CONNECTOR_FAILED, "an unknown exception"));
+    perform([](gate &, connector::Call) { throw std::runtime_error("thrown by an operation"); });
+    CHECK(is_completed(CONNECTOR_FAILED, "thrown by an operation"));
+    perform([](gate &, connector::Call call) {
+        call.complete("first");
+        throw std::runtime_error("nobody sees this");
+    });
+    CHECK(is_completed(CONNECTOR_OK, "first"));
+    perform([](gate &, connector::Call call) {
+        try {
+            throw std::runtime_error("caught");
+        } catch (const std::exception &) {
+            const connector::Call dropped = std::move(call);
+        }
+    });
+    CHECK(is_completed(CONNECTOR_FAILED, "dropped"));
+    perform([](gate &, connector::Call call) {
+        try {
+            const connector::Call dropped = std::move(call);
+            throw std::runtime_error("caught");
+        } catch (const std::exception &) {
+        }
+    });
     CHECK(is_completed(CONNECTOR_FAILED, "dropped"));
     perform([](gate &, connector::Call call) {
         call.complete("first");
@@ -192,9 +215,9 @@ int main() {
     ask(value);
     answer(400, "<html>Please log in.</html>");
     CHECK(is_completed(CONNECTOR_PROTOCOL, "a web page (HTTP 400) came instead of gate's answer"));
-    ask([](connector::Call, connector::Response) { throw std::runtime_error("x"); });
+    ask([](connector::Call, connector::Response) { throw std::runtime_error("thrown by a callback"); });
     answer(200, "");
-    CHECK(is_completed(CONNECTOR_FAILED, "dropped"));
+    CHECK(is_completed(CONNECTOR_FAILED, "thrown by a callback"));
     refusal = CONNECTOR_DENIED;
     ask(value);
     CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_DENIED && completions[0].text == "refused");

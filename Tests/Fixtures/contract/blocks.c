@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * blocks: operations that hold their threads until "release"; "linger" completes first, and then holds its thread.
+ * Three of those that hold are said to be prompt.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../fixture.h"
@@ -19,6 +20,9 @@ CONNECTOR_MANIFEST({
         "blocks/1": {
             "hold": {"symbol": "blocks_hold", "signature": "() -> i64"},
             "begin": {"symbol": "blocks_begin", "signature": "() async -> json"},
+            "holdPromptly": {"symbol": "blocks_hold", "signature": "() -> i64", "prompt": true},
+            "holdFor": {"symbol": "blocks_hold_for", "signature": "(a: i64) -> i64", "prompt": true},
+            "beginPromptly": {"symbol": "blocks_begin", "signature": "() async -> json", "prompt": true},
             "linger": {"symbol": "blocks_linger", "signature": "() async -> json"},
             "pass": {"symbol": "blocks_pass", "signature": "() -> i64"},
             "held": {"symbol": "blocks_held", "signature": "() -> i64"},
@@ -52,6 +56,11 @@ CONNECTOR_EXPORT int32_t blocks_hold(void *instance, int64_t *result, connector_
     hold();
     *result = 1;
     return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t blocks_hold_for(void *instance, int64_t a, int64_t *result, connector_error *error) {
+    (void)a;
+    return blocks_hold(instance, result, error);
 }
 
 CONNECTOR_EXPORT int32_t blocks_begin(void *instance, const connector_call *call, connector_error *error) {

@@ -28,6 +28,7 @@ CONNECTOR_MANIFEST({
     "capabilities": {
         "crashes/1": {
             "crash": {"symbol": "crashes_crash", "signature": "(how: string)"},
+            "crashSafely": {"symbol": "crashes_crash", "signature": "(how: string)", "safe": true},
             "begin": {"symbol": "crashes_begin", "signature": "(how: string) async -> json"},
             "judge": {"symbol": "crashes_judge", "signature": "(status: i64) -> i64"},
             "judged": {"symbol": "crashes_judged", "signature": "() -> i64"},
@@ -113,6 +114,16 @@ CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *cal
     if (is(how, length, "progress")) {
         self->host->progress(self->host->context, call->operation, "{\"done\":1}", 10);
         self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"3", 1, NULL);
+    }
+    if (is(how, length, "large progress")) {
+        static char text[(64 << 10) + 1];
+        char result[32];
+        memset(text, ' ', sizeof text);
+        text[0] = '1';
+        const int32_t most = self->host->progress(self->host->context, call->operation, text, sizeof text - 1);
+        const int32_t more = self->host->progress(self->host->context, call->operation, text, sizeof text);
+        const int count = snprintf(result, sizeof result, "[%d,%d]", (int)most, (int)more);
+        self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)result, (uint64_t)count, NULL);
     }
     if (is(how, length, "pending")) self->host->progress(self->host->context, call->operation, "{\"done\":0}", 10);
     if (is(how, length, "length")) {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * breaks: breaks the rule of conformance that the field "rule" names, and no other on purpose; without it, it breaks none.
- * "logs-after-destroy" and "asks-after-destroy" break destroy-ends.
+ * "logs-after-destroy" and "asks-after-destroy" break destroy-ends; "closes-descriptors" breaks process-state.
  */
 #define _GNU_SOURCE
 #include "../fixture.h"
@@ -140,6 +140,8 @@ static void meddle(const breaking *self) {
     if (is(self, "leaks-descriptors")) (void)!open("/dev/null", O_RDONLY);
     if (is(self, "leaks-threads")) pthread_create(&thread, NULL, wait_for_ever, NULL);
     if (is(self, "process-state")) setenv("CONNECTOR_BREAKS", "1", 1);
+    /* High ones, which the host does not need to go on. */
+    if (is(self, "closes-descriptors")) for (int file = 200; file < 1000; file++) close(file);
     if (is(self, "signal-handlers")) signal(SIGUSR1, SIG_IGN);
     if (is(self, "no-children")) {
         pid_t child = fork();

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * http: opens once a server has answered a GET of its "endpoint", and is authenticated if the answer is 200. Its operation
- * "twice" sends the same request, and another one from its callback.
+ * "twice" sends the same request, and another one from its callback. It may ask for the time, and does not.
  */
 #include "../fixture.h"
 
@@ -18,7 +18,7 @@ CONNECTOR_MANIFEST({
         "token": {"type": "string", "secret": true}
     },
     "capabilities": {"fetch/1": {"twice": {"symbol": "http_twice", "signature": "() async"}}},
-    "services": {"required": ["http/1"]},
+    "services": {"required": ["http/1"], "optional": ["clock/1"]},
     "egress": ["{endpoint}"]
 });
 

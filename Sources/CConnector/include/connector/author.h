@@ -64,7 +64,7 @@ static inline connector_error connector_error_of(const char *domain) {
 
 /* ---- Reading JSON ---- */
 
-/** How deeply arrays and objects may be nested. */
+/** How deeply arrays and objects that these functions read may be nested: half as deep as the host takes them. */
 #define CONNECTOR_JSON_DEPTH 64
 
 /**
@@ -772,43 +772,52 @@ static inline int connector_is_page(const connector_http_response *response) {
     return 0;
 }
 
-/**
- * The delay that Retry-After asks for (RFC 9110, section 10.2.3), in nanoseconds, at most a year; 0 if there is none. A
- * date, such as "Sun, 06 Nov 1994 08:49:37 GMT", is measured from `now_ns`, the time of day since 1970; 0 if that is 0.
- */
-static inline uint64_t connector_retry_after(const connector_http_response *response, uint64_t now_ns) {
+/* The moment of a header such as "Sun, 06 Nov 1994 08:49:37 GMT", in seconds since 1970; 0 if there is none. */
+static inline uint64_t connector_date(const connector_http_response *response, const char *name) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const uint64_t longest = 31536000;
-    size_t length = 0, index;
-    const char *value = connector_header(response, "Retry-After", &length);
-    uint64_t seconds = 0;
+    size_t length = 0;
+    const char *value = connector_header(response, name, &length);
     char copy[30], month[4];
     int day, year, hour, minute, second;
     const char *found;
     long long days;
+    if (value == NULL || length != sizeof copy - 1) return 0;
+    memcpy(copy, value, length);
+    copy[length] = '\0';
+    if (sscanf(copy, "%*3s, %2d %3s %4d %2d:%2d:%2d GMT", &day, month, &year, &hour, &minute, &second) != 6) return 0;
+    found = strstr(months, month);
+    if (found == NULL || strlen(month) != 3 || (found - months) % 3 != 0 || day < 1 || day > 31 || year < 1970 ||
+        hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) {
+        return 0;
+    }
+    /* Days since 1970 in the Gregorian calendar, of years that begin in March. */
+    {
+        const long long number = (found - months) / 3 + 1, shifted = year - (number <= 2);
+        const long long day_of_year = (153 * (number + (number > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+        days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year - 719468;
+    }
+    return (uint64_t)(days * 86400 + hour * 3600 + minute * 60 + second);
+}
+
+/**
+ * The delay that Retry-After asks for (RFC 9110, section 10.2.3), in nanoseconds, at most a year; 0 if there is none. A
+ * date, such as "Sun, 06 Nov 1994 08:49:37 GMT", is measured from the response's own Date, since the machine's clock may be
+ * wrong, or else from `now_ns`, the time of day since 1970; 0 if that is 0.
+ */
+static inline uint64_t connector_retry_after(const connector_http_response *response, uint64_t now_ns) {
+    const uint64_t longest = 31536000;
+    size_t length = 0, index;
+    const char *value = connector_header(response, "Retry-After", &length);
+    uint64_t seconds = 0;
     if (value == NULL || length == 0) return 0;
     for (index = 0; index < length && value[index] >= '0' && value[index] <= '9'; index++) {
         if (seconds <= longest) seconds = seconds * 10 + (uint64_t)(value[index] - '0');
     }
     if (index < length) {
-        if (length != sizeof copy - 1) return 0;
-        memcpy(copy, value, length);
-        copy[length] = '\0';
-        if (sscanf(copy, "%*3s, %2d %3s %4d %2d:%2d:%2d GMT", &day, month, &year, &hour, &minute, &second) != 6) return 0;
-        found = strstr(months, month);
-        if (found == NULL || strlen(month) != 3 || (found - months) % 3 != 0 || day < 1 || day > 31 || year < 1970 ||
-            hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) {
-            return 0;
-        }
-        /* Days since 1970 in the Gregorian calendar, of years that begin in March. */
-        {
-            const long long number = (found - months) / 3 + 1, shifted = year - (number <= 2);
-            const long long day_of_year = (153 * (number + (number > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-            days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year - 719468;
-        }
-        seconds = (uint64_t)(days * 86400 + hour * 3600 + minute * 60 + second);
-        if (now_ns == 0 || seconds < now_ns / 1000000000u) return 0;
-        seconds -= now_ns / 1000000000u;
+        const uint64_t sent = connector_date(response, "Date"), now = sent != 0 ? sent : now_ns / 1000000000u;
+        seconds = connector_date(response, "Retry-After");
+        if ((sent == 0 && now_ns == 0) || seconds < now) return 0;
+        seconds -= now;
     }
     return (seconds > longest ? longest : seconds) * 1000000000u;
 }

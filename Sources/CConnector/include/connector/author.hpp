@@ -212,7 +212,54 @@ private:
     const connector_http_response *response;
 };
 
-/** A pending call. Complete it once; one that is dropped fails, and completing it again has no effect. */
+#if defined(__cpp_exceptions)
+/** The first call that an exception drops on its way out of a body, which then completes with what the exception says. */
+class __attribute__((visibility("hidden"))) Thrown {
+public:
+    Thrown() noexcept : outer(std::exchange(current(), this)), exceptions(std::uncaught_exceptions()) {}
+    Thrown(const Thrown &) = delete;
+    Thrown &operator=(const Thrown &) = delete;
+    /** Completes a call whose exception the body has caught. */
+    ~Thrown() {
+        current() = outer;
+        complete("the plugin dropped the call");
+    }
+
+    /** Takes a call that is being dropped over, if an exception drops it and there is none yet. */
+    static bool take(const connector_gate *gate, uint64_t operation) noexcept {
+        Thrown *thrown = current();
+        if (thrown == nullptr || thrown->gate != nullptr) return false;
+        if (std::uncaught_exceptions() <= thrown->exceptions) return false;
+        thrown->gate = gate;
+        thrown->operation = operation;
+        return true;
+    }
+    /** Completes the call, if there is one. */
+    void complete(const char *reason) noexcept {
+        if (gate == nullptr) return;
+        connector_error error = connector_error_of(gate->vendor_static);
+        connector_fail(&error, CONNECTOR_FAILED, "%s", reason);
+        connector_complete_failure(std::exchange(gate, nullptr)->host, operation, &error);
+    }
+
+private:
+    /** The innermost body that this thread runs. */
+    static Thrown *&current() noexcept {
+        static thread_local Thrown *innermost = nullptr;
+        return innermost;
+    }
+
+    Thrown *outer;
+    int exceptions;
+    const connector_gate *gate = nullptr;
+    uint64_t operation = 0;
+};
+#endif
+
+/**
+ * A pending call. Complete it once; one that is dropped fails, with what the exception says that dropped it, and completing
+ * it again has no effect.
+ */
 class [[nodiscard]] Call {
 public:
     Call(const connector_gate *gate, const connector_call *call) noexcept
@@ -221,7 +268,11 @@ public:
         : gate(std::exchange(other.gate, nullptr)), operation(other.operation), deadline_ns(other.deadline_ns) {}
     Call &operator=(Call &&) = delete;
     ~Call() {
-        if (gate != nullptr) fail({CONNECTOR_FAILED, "the plugin dropped the call"});
+        if (gate == nullptr) return;
+#if defined(__cpp_exceptions)
+        if (Thrown::take(gate, operation)) return;
+#endif
+        fail({CONNECTOR_FAILED, "the plugin dropped the call"});
     }
 
     /** Completes without a result. */
@@ -283,6 +334,16 @@ template <class Body, class Failed> void guarded(Body &&body, Failed &&failed) n
 #endif
 }
 
+/** Runs a body that a call was handed to, and completes the call with what it throws. */
+template <class Body> void guarded_call(Body &&body) noexcept {
+#if defined(__cpp_exceptions)
+    Thrown thrown;
+    guarded(body, [&](const char *reason) { thrown.complete(reason); });
+#else
+    body();
+#endif
+}
+
 /** The host as one instance sees it. */
 class Host {
 public:
@@ -323,7 +384,7 @@ public:
             } else if (!connector_is_success(response->status)) {
                 exchange->call.fail(connector_gate_error(exchange->gate, response));
             } else {
-                guarded([&] { exchange->answered(std::move(exchange->call), Response(response)); }, [](const char *) {});
+                guarded_call([&] { exchange->answered(std::move(exchange->call), Response(response)); });
             }
         };
         const int32_t status = connector_gate_send(gate, &request, url.raw(), deadline, done, exchange.get(), &error);
@@ -350,8 +411,7 @@ template <class Gate, class Body>
 int32_t perform(void *instance, const connector_call *call, connector_error *error, Body &&body) noexcept {
     (void)error;
     auto &self = *static_cast<Instance<Gate> *>(instance);
-    /* An exception drops the call, which completes it. */
-    guarded([&] { body(*self.value, Call(&self.gate, call)); }, [](const char *) {});
+    guarded_call([&] { body(*self.value, Call(&self.gate, call)); });
     return CONNECTOR_OK;
 }
 

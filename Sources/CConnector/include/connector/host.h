@@ -52,7 +52,7 @@ typedef struct connector_host {
 
     /**
      * Reports the progress of a pending call as JSON, any number of times before it completes. Returns the statuses of
-     * `complete`. [any]
+     * `complete`, or CONNECTOR_TOO_LARGE for more than 64 KiB. [any]
      */
     int32_t (*CONNECTOR_NONNULL progress)(void *CONNECTOR_NONNULL context, uint64_t operation,
                                           const char *CONNECTOR_NONNULL json_borrowed, uint64_t json_length);

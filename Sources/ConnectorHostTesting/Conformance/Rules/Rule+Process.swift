@@ -27,8 +27,8 @@ extension PluginConformance.Rule {
         level: 4,
         .process,
         "The process stays as it was",
-        expects: "The plugin changes no environment variable, working directory, file mask or locale.",
-        fix: "pass values by parameters; use openat and newlocale",
+        expects: "The plugin changes no variable, directory, file mask or locale, and closes only its own descriptors.",
+        fix: "pass values by parameters; use openat and newlocale; close each descriptor once",
         needs: .image,
         ownsProcess: true
     ) { run in
@@ -76,7 +76,9 @@ extension PluginConformance.Rule {
         let bench = try await run.bench()
         // Only now: what the first use of the host's services changes is not the plugin's doing.
         let before = ProcessState.current
-        try await bench.lifeCycle()
-        return ProcessState.current.changes(since: before)
+        let closed = try await DescriptorSentinels.closed { try await bench.lifeCycle() }
+        let changes = ProcessState.current.changes(since: before)
+        guard !closed.isEmpty else { return changes }
+        return changes + ["descriptors that are not its own: \(closed.map(\.description).joined(separator: ", "))"]
     }
 }

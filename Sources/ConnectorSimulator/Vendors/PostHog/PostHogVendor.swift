@@ -132,7 +132,7 @@ package struct PostHogVendor: Vendor {
             throw Refusal(message: "Malformed gzip data")
         }
         do {
-            return try JSONValue(parsing: bytes)
+            return try JSONValue(document: bytes)
         } catch {
             throw Refusal(message: "Malformed request data: Invalid JSON")
         }

@@ -6,6 +6,7 @@ import InMemoryLogging
 import Logging
 import Testing
 
+@testable import ConnectorInvocation
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 

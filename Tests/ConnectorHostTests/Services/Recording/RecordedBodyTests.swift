@@ -7,6 +7,7 @@ import ConnectorDigest
 import Logging
 import Testing
 
+@testable import ConnectorInvocation
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 

@@ -35,7 +35,10 @@ typedef struct connector_gates_call {
     /** The operation's name in the capability, such as "get". */
     const char *CONNECTOR_NONNULL operation;
     uint64_t operation_length;
-    /** JSON: an object of arguments by name, or an array of them in order; null for none. `bytes` are Base64. */
+    /**
+     * JSON: an object of arguments by name, or an array of them in order; null for none. `bytes` are {"base64": "…"}, or a
+     * string, which means its own UTF-8 bytes.
+     */
     const char *CONNECTOR_NULLABLE arguments;
     uint64_t arguments_length;
     /** When the call times out, in monotonic nanoseconds; CONNECTOR_NO_DEADLINE for that of `during`, or else 30 s. */
@@ -50,11 +53,12 @@ typedef struct connector_gates_call {
 } connector_gates_call;
 
 /**
- * Receives the end of a call, exactly once: `status` CONNECTOR_OK and the result as JSON (null if the operation has none),
- * or a failure and an error, which names the used connector: the used gate's own, CONNECTOR_NOT_OPEN, CONNECTOR_TIMED_OUT,
- * CONNECTOR_CANCELLED, CONNECTOR_UNSUPPORTED, CONNECTOR_INVALID. Runs on a thread of the host, one callback at a time for a
- * gate, and must not block. It never runs inside `call` on the caller's thread, but may run on another thread before `call`
- * has returned. It has run before the plugin's `destroy`, and never runs after it.
+ * Receives the end of a call, exactly once: `status` CONNECTOR_OK and the result as JSON, which the host has checked (null
+ * if the operation has none; `bytes` are {"base64": "…"}), or a failure and an error, which names the used connector: the
+ * used gate's own, CONNECTOR_NOT_OPEN, CONNECTOR_TIMED_OUT, CONNECTOR_CANCELLED, CONNECTOR_UNSUPPORTED, CONNECTOR_INVALID.
+ * Runs on a thread of the host, one callback at a time for a gate, and must not block. It never runs inside `call` on the
+ * caller's thread, but may run on another thread before `call` has returned. It has run before the plugin's `destroy`, and
+ * never runs after it.
  */
 typedef void (*connector_gates_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                      const char *CONNECTOR_NULLABLE json_borrowed, uint64_t json_length,

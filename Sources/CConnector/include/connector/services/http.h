@@ -12,15 +12,16 @@
  * host, and be issued by an authority that the system trusts or that the host is configured to trust, by default in
  * SSL_CERT_FILE.
  *
- * The host follows up to five redirects. 301 and 302 turn a POST into a GET, and 303 any request but HEAD; a GET goes on
- * without a body. 307 and 308, and 301 and 302 of other methods, repeat the request unchanged. For another scheme, host
+ * The host follows up to five redirects. 303 turns any request but HEAD into a GET, and 301 to 303 drop the body of a GET. Any
+ * other redirect repeats the request unchanged, also a POST at 301 and 302, which browsers turn into a GET. For another scheme, host
  * or port the host drops Authorization, Cookie and every header with a secret, and never sends a body with a secret; it
  * never goes from https to http. It decompresses responses, except those of status 206, and asks for `identity` if the
  * request has Range. It sets Host, Content-Length and the other headers of the connection, and drops a plugin's values
  * for them.
  *
- * The host sends a GET, HEAD, PUT, DELETE or OPTIONS once more if the server closes a connection that it had kept open
- * before it begins to answer, unless the body comes in parts. Every other failure ends the request.
+ * The host sends a GET, HEAD or OPTIONS, and a PUT without If-Match, If-None-Match and If-Unmodified-Since, once more if the
+ * server closes a connection that it had kept open before it begins to answer, unless the body comes in parts. Every other
+ * failure ends the request.
  *
  * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache,
  * each for requests with the same Authorization, and may answer from the cache, with the header Age, or only ask the
@@ -66,6 +67,11 @@ CONNECTOR_BEGIN_DECLS
 #define CONNECTOR_HTTP_GZIP_BODY 2u
 /** For `stream`: the body comes in parts, by `write`. `body` is null, and `body_length` the length of the whole body. */
 #define CONNECTOR_HTTP_BODY_IN_PARTS 4u
+/**
+ * The host follows no redirect that would make the request a GET, which is 303 unless the method is GET or HEAD: the answer to
+ * the GET could pass for one to a write. The request fails with CONNECTOR_PROTOCOL. An older host follows it.
+ */
+#define CONNECTOR_HTTP_KEEP_METHOD 8u
 /** The `body_length` of a body in parts whose length is not known. */
 #define CONNECTOR_HTTP_UNKNOWN_LENGTH UINT64_MAX
 /** The most bytes of one part of a body. */

@@ -76,13 +76,6 @@ package struct ServiceFailure: Error, Sendable, Hashable {
 }
 
 extension ServiceFailure {
-    /// Redacts the secrets that the message quotes.
-    package func redacted(by redactor: Redactor) -> Self {
-        var failure = self
-        failure.message = redactor.redact(message)
-        return failure
-    }
-
     /// The failure as the ABI's struct.
     package var error: connector_error {
         var error = connector_error()
@@ -100,16 +93,7 @@ extension ServiceFailure {
     ///
     /// - Returns: The status to return to the plugin.
     package func write(to pointer: UnsafeMutablePointer<connector_error>?) -> Int32 {
-        guard let pointer = unsafe pointer else { return status }
-        let size = unsafe min(Int(pointer.pointee.struct_size), MemoryLayout<connector_error>.size)
-        // Leave the size field as its owner set it.
-        guard size > MemoryLayout<UInt32>.size else { return status }
-        var error = self.error
-        unsafe withUnsafeBytes(of: &error) { bytes in
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[MemoryLayout<UInt32>.size..<size])
-            unsafe (UnsafeMutableRawPointer(pointer) + MemoryLayout<UInt32>.size)
-                .copyMemory(from: rest.baseAddress ?? UnsafeRawPointer(pointer), byteCount: rest.count)
-        }
+        unsafe error.write(to: pointer)
         return status
     }
 
@@ -123,14 +107,17 @@ extension ServiceFailure {
     }
 }
 
-extension String {
-    /// The longest prefix of whole Unicode scalars within a limit of bytes.
-    package func utf8Prefix(_ limit: Int) -> [UInt8] {
-        let bytes = utf8.prefix(limit + 1)
-        guard bytes.count > limit else { return Array(bytes) }
-        var end = limit
-        let array = Array(bytes)
-        while end > 0, array[end] & 0xC0 == 0x80 { end -= 1 }
-        return Array(array[..<end])
+extension connector_error {
+    /// Copies the object into one that the plugin owns, up to its `struct_size`, which stays as its owner set it.
+    package func write(to pointer: UnsafeMutablePointer<connector_error>?) {
+        guard let pointer = unsafe pointer else { return }
+        let start = MemoryLayout<UInt32>.size
+        let size = unsafe min(Int(pointer.pointee.struct_size), MemoryLayout<connector_error>.size)
+        guard size > start else { return }
+        unsafe withUnsafeBytes(of: self) { bytes in
+            guard let source = bytes.baseAddress else { return }
+            unsafe UnsafeMutableRawPointer(pointer).advanced(by: start)
+                .copyMemory(from: source + start, byteCount: size - start)
+        }
     }
 }

@@ -1,0 +1,34 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorCapabilities
+
+/// A connector that gets events from the outbox.
+package struct DeliveryTarget: Sendable {
+    /// Its path.
+    package var path: String
+    /// How its events are queued and delivered.
+    package var policy: DeliveryPolicy
+    /// What the adapter's manifest says of batches.
+    package var limits: BatchLimits
+    /// Whether it can take a batch now.
+    package var isUsable: @Sendable () -> Bool
+    /// Hands events of one capability to it; the answer has one element for each.
+    package var send: @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
+
+    /// Describes a connector.
+    package init(
+        path: String,
+        policy: DeliveryPolicy,
+        limits: BatchLimits,
+        isUsable: @escaping @Sendable () -> Bool,
+        send: @escaping @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
+    ) {
+        self.path = path
+        self.policy = policy
+        self.limits = limits
+        self.isUsable = isUsable
+        self.send = send
+    }
+}
