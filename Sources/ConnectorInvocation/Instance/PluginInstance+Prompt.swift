@@ -6,6 +6,12 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// Operations with `"prompt": true` in their manifest: they return without waiting, so they run on their caller's thread.
 extension PluginInstance {
     /// The maximum duration of a prompt function, in nanoseconds.
@@ -16,14 +22,21 @@ extension PluginInstance {
         unsafe resolved.prompt(named: name)
     }
 
-    /// Lets a prompt function run on its caller's thread, one of the instance at a time: those that never return after all, because
-    /// they wait for the same lock, say, cost the application one thread of its pool, and not all of them.
-    ///
-    /// - Returns: False while another one is inside; the call then runs on a thread of the host. After true, call ``leavePromptly()``.
-    package func enterPromptly() -> Bool { !isPromptInside.exchange(true, ordering: .acquiring) }
+    /// The most prompt functions of an instance on the threads of their callers: fewer than a pool with a thread for each processor has.
+    static let promptCallers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
 
-    /// Lets the next prompt function run on its caller's thread.
-    package func leavePromptly() { isPromptInside.store(false, ordering: .releasing) }
+    /// Lets a prompt function run on its caller's thread, unless ``promptCallers`` others are inside: those that never return after all,
+    /// because they wait for the same lock, say, do not cost the application all threads of its pool.
+    ///
+    /// - Returns: False if the call must run on a thread of the host. After true, call ``leavePromptly()``.
+    package func enterPromptly() -> Bool {
+        guard promptCount.add(1, ordering: .acquiring).oldValue >= Self.promptCallers else { return true }
+        leavePromptly()
+        return false
+    }
+
+    /// Lets another prompt function run on its caller's thread.
+    package func leavePromptly() { promptCount.subtract(1, ordering: .releasing) }
 
     /// Reports a prompt function that took too long on its caller's thread, and makes it run on threads of the host for a while.
     package func judge(_ operation: ResolvedOperation, took nanoseconds: UInt64) {

@@ -41,8 +41,8 @@ package final class PluginInstance: @unchecked Sendable {
     package let threads: CallThreads
     /// The threads that notify the plugin of given-up calls.
     private let cancelThreads: CallThreads
-    /// Whether a prompt function is inside the plugin on the thread of its caller.
-    let isPromptInside = Atomic<Bool>(false)
+    /// How many prompt functions are inside the plugin on the threads of their callers.
+    let promptCount = Atomic<Int>(0)
     /// The table of pending calls.
     package var operations: OperationTable { environment.operations }
     private let foreign: Mutex<ForeignState>

@@ -2027,7 +2027,8 @@ template <uint32_t Size> struct connector_manifest_note_of {
  * No operation blocks the calling thread. The host makes calls by name on threads that it can afford to lose, and
  * times them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
  * protection. An operation whose manifest says `"prompt": true` has none either, and must return within microseconds:
- * calls by name run it on the caller's thread, one call of an instance at a time, and the rest on the host's threads.
+ * calls by name run it on the caller's thread, of an instance fewer at a time than there are processors, but one at least;
+ * the rest run on the host's threads.
  * A call that takes over a millisecond is misbehaviour, and later calls run on other threads until enough of them in a
  * row have taken less. A call that never returns keeps its caller's thread. Calls by the command line and by the API
  * run on the host's threads, and keep their timeouts.

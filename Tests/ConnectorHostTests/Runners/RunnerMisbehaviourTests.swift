@@ -59,7 +59,7 @@ struct RunnerMisbehaviourTests {
             ("misbehaving/crashes-in-constructor", [:], .failed), ("misbehaving/crashes-in-open", [:], .failed),
             ("misbehaving/null-evidence", [:], .failed), ("misbehaving/null-function", [:], .failed),
             ("misbehaving/opens-in-create", [:], .failed), ("misbehaving/opens-twice", [:], nil),
-            ("misbehaving/says-little", [:], .open), ("misbehaving/short-table", [:], .failed),
+            ("misbehaving/says-little", [:], .failed), ("misbehaving/short-table", [:], .failed),
             ("misbehaving/trusts-its-configuration", ["name": "other"], .failed),
             ("misbehaving/works-in-constructor", [:], nil), ("contract/completes-after-destroy", [:], .open),
             ("contract/completes-on-cancel", [:], .open), ("contract/fails-badly", [:], nil),
