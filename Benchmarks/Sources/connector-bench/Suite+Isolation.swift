@@ -57,7 +57,7 @@ extension Suite {
         guard (try? ChildProcess.numbers(confine)) != nil else { return [] }
         let configuration = try IsolatedTarget.write("quick-0000", isolation: "process", files: files)
         return try await alternate([
-            Measurement("runner/open-confined", "  beside such a sandbox in C", beside: "C, same sandbox")
+            Measurement("runner/open-confined", "open a plugin in C, sandboxed", beside: "C, same sandbox")
         ]) { _ in
             let samples = try ChildProcess.numbers(["\(programs)/connector-bench", "open", configuration])
             guard samples.count == 3 else { throw Failure("the plugin did not open in a runner") }
