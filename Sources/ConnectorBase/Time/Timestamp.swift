@@ -88,8 +88,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         guard text.count == 24, text[10] == UInt8(ascii: "T"), text[19] == UInt8(ascii: "."),
             number(in: text, at: 20..<23) != nil, text[23] == UInt8(ascii: "Z"), let time = time(in: text)
         else { return false }
-        // A leap second, or the 31st of a short month, is written as a moment of the day after.
-        return time.second < 60 && CalendarTime(seconds: time.seconds, nanosecond: 0).day == time.day
+        // A leap second is written as the moment after.
+        return time.second < 60
     }
 
     /// The date and the time of day at the start of a text, with any byte between them; nil if they are missing.

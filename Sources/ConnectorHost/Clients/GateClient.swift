@@ -33,8 +33,8 @@ public struct GateClient: OperationCaller {
     /// beyond their deadlines.
     ///
     /// Switching threads costs some tens of microseconds. An operation with `"prompt": true` in its manifest runs on
-    /// the caller's thread instead, one call of a gate at a time; the deadline then cannot end a function that blocks after
-    /// all, and its caller waits for it. For many consecutive calls of a function that does not block,
+    /// the caller's thread instead, fewer calls of a gate at a time than there are processors; the deadline then cannot end a
+    /// function that blocks after all, and its caller waits for it. For many consecutive calls of a function that does not block,
     /// ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)`` call it directly.
     ///
     /// - Parameters:

@@ -79,8 +79,8 @@ extension Node {
     /// Calls a leaf's operation that its manifest marks as `prompt`, on the caller's thread and without suspending.
     ///
     /// - Parameter bind: Sets the parameters.
-    /// - Returns: Nil, without calling, for any other operation, if the gate cannot admit the call immediately, or while another such
-    ///   call is inside the plugin.
+    /// - Returns: Nil, without calling, for any other operation, if the gate cannot admit the call immediately, or while as many such
+    ///   calls as ``PluginInstance/enterPromptly()`` lets in are inside the plugin.
     func callPromptly(
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
