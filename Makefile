@@ -31,7 +31,7 @@ help:
 	@echo 'make browser   test the page of the console in Chromium, also for accessibility; see Tests/Browser'
 	@echo 'make screenshots  take the pictures of the console in README and docs'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
-	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox; end runners a thousand times'
+	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox; end runners a thousand times; work in the sandbox'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make api       make requests of every kind to the API of a host, from its description'
@@ -139,12 +139,15 @@ test: test-packages fixtures plugins
 # Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
 # The others look into the plugin's process, move its time while it works, or are about runners anyway.
 ISOLATED_SUITES := ApplicationOutboxTests|CallErrorTests|CallOutcomeTests|CallValueTests|CanaryTests|CompletionTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CompositeStateTests|CrashNoteReportTests|DeliveryTests|DescribedCallTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|EvidenceTests|FilesConformanceTests|GateBreakerTests|GateSecretTests|GateServicesTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|HostClientTests|HostMetricsTests|MetricsPublisherTests|MisbehavingPluginTests|MixedDeliveryTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|OperationFunctionTests|OutboxBoundTests|PrometheusTextTests|ReadinessTests|ReloadEndingTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|RemoteSettingsTests|SensorClientTests|SettingsClientTests|SharedGateTests|SwapTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|TypedBreakerTests|WatchingHostTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CompositeStateTests|CrashNoteReportTests|CurrentTreeTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|DatabaseClientTests|DeliveryTests|DescribedCallTests|EvidenceTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|FilesClientTests|FilesConformanceTests|GateBreakerTests|GateClosingTests|GateSecretTests|GateServicesTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|GenerationTests|HostClientTests|HostMetricsTests|MetricsPublisherTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|MisbehavingPluginTests|MixedDeliveryTests|OperationFunctionTests|OutboxBoundTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|OutboxHostTests|PollClientTests|PrometheusTextTests|ReadinessTests|ReloadEndingTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|ReloadOutboxTests|ReloadPropertyTests|ReloadRollbackTests|RemoteSettingsTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|SensorClientTests|SettingsClientTests|SharedGateTests|SwapTests|TypedBreakerTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|WatchingHostTests
 ISOLATED_TESTS := CONNECTOR_TESTING_ISOLATION=process $(TESTS) --filter '^ConnectorHostTests\.($(ISOLATED_SUITES))/'
 isolated: plugins fixtures
 	scripts/swift build --build-tests
@@ -172,18 +175,21 @@ fuzz: packages fixtures
 
 # `make test` runs the short form. Hosts are killed at random moments while a vendor misbehaves: one alone, and three with three NATS
 # servers, which are killed and cut off, too. One outbox holds a million events. Runners crash and are killed, and so are their hosts.
+# A Swift process works in the sandbox for CONNECTOR_SANDBOX_SECONDS in each of its two stages, with namespaces and without.
 # The seed is printed: to repeat a run, set CONNECTOR_TORTURE_SEED.
 CONNECTOR_TORTURE_KILLS ?= 100
 CONNECTOR_TORTURE_EVENTS ?= 1000000
 CONNECTOR_TORTURE_CRASHES ?= 1000
 CONNECTOR_TORTURE_SEED ?= $(shell date +%s)
+CONNECTOR_SANDBOX_SECONDS ?= 1500
 torture: packages fixtures
 	@scripts/install-system-packages iproute2 nats-server libnats3.4
 	scripts/swift build --build-tests
 	@CONNECTOR_TORTURE_SEED=$(CONNECTOR_TORTURE_SEED) CONNECTOR_TORTURE_KILLS=$(CONNECTOR_TORTURE_KILLS) \
 	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) CONNECTOR_TORTURE_CRASHES=$(CONNECTOR_TORTURE_CRASHES) \
 	    CONNECTOR_TORTURE_ROTATIONS=10000 CONNECTOR_TORTURE_SWAPS=100 CONNECTOR_TESTS_SILENCE=3600 \
-	    $(TESTS) --filter 'TortureTests|GateSecretTests'
+	    CONNECTOR_SANDBOX_SECONDS=$(CONNECTOR_SANDBOX_SECONDS) \
+	    $(TESTS) --filter 'TortureTests|GateSecretTests|SandboxLoadTests'
 
 # The dependencies are compiled once for both sanitizers, our own code once for each.
 sanitize: packages fixtures

@@ -31,7 +31,7 @@ let plainTests: [String?: [String]] = [
         "ConnectorManifestTests", "ConnectorSimulatorTests", "IntegratorTests",
     ],
     "address": ["ConnectorOutboxTests"],
-    "thread": ["ConnectorBaseTests", "ConnectorKitTests", "ConnectorSandboxTests"],
+    "thread": ["ConnectorBaseTests", "ConnectorKitTests", "ConnectorPlatformTests"],
 ]
 
 /// The same for folders of a target, and for what needs runners or images of adapters, which are not built for a sanitizer.
@@ -133,7 +133,6 @@ let package = Package(
         .target(name: "CFatalSignal"),
         // The system call filter, Landlock, namespaces: what has an interface only in C.
         .target(name: "CSandbox"),
-        .target(name: "ConnectorSandbox", dependencies: ["CSandbox"], swiftSettings: strict),
         // The lowest: JSON, errors, time, URLs, and a value that arrives once. Plugins are linked with it, so it depends on nothing.
         .target(name: "ConnectorBase", swiftSettings: strict),
         // Digests of bytes, for the host and for plugins, and signatures.
@@ -152,7 +151,7 @@ let package = Package(
         .target(
             name: "ConnectorPlatform",
             dependencies: [
-                "CFatalSignal", "CZlib", "ConnectorBase",
+                "CFatalSignal", "CSandbox", "CZlib", "ConnectorBase",
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 deque,
             ],
@@ -195,7 +194,7 @@ let package = Package(
             name: "ConnectorIsolation",
             dependencies: [
                 "CConnector", "CRunner", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
-                "ConnectorInvocation", "ConnectorSandbox", deque,
+                "ConnectorInvocation", deque,
             ],
             swiftSettings: strict
         ),
@@ -204,7 +203,7 @@ let package = Package(
             name: "connector-runner",
             dependencies: [
                 "CConnector", "CRunner", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
-                "ConnectorInvocation", "ConnectorIsolation", "ConnectorSandbox",
+                "ConnectorInvocation", "ConnectorIsolation",
             ],
             swiftSettings: strict
         ),
@@ -231,7 +230,7 @@ let package = Package(
             name: "ConnectorConfiguration",
             dependencies: [
                 "ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform",
-                "ConnectorSandbox", "ConnectorServices",
+                "ConnectorServices",
             ],
             swiftSettings: strict
         ),
@@ -239,7 +238,6 @@ let package = Package(
             name: "ConnectorHost",
             dependencies: layers + [
                 "ConnectorBase", "ConnectorDigest", "ConnectorIsolation", "ConnectorManifest", "ConnectorOutboxSQLite",
-                "ConnectorSandbox",
                 .target(name: "ConnectorOutboxNATS", condition: .when(traits: ["NATS"])),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -382,15 +380,14 @@ let package = Package(
         // A Swift process at work in a sandbox.
         .executableTarget(
             name: "sandboxed-load",
-            dependencies: ["ConnectorSandbox"],
+            dependencies: ["ConnectorPlatform"],
             path: "Tests/SandboxedLoad",
             swiftSettings: strict
         ),
         .testTarget(
-            name: "ConnectorSandboxTests",
+            name: "ConnectorPlatformTests",
             dependencies: [
-                "CSandbox", "ConnectorSandbox", "ConnectorManifest", "ConnectorPlatform", "ConnectorTestSupport",
-                "sandboxed-load",
+                "CSandbox", "ConnectorManifest", "ConnectorPlatform", "ConnectorTestSupport", "sandboxed-load",
             ],
             swiftSettings: strict
         ),
@@ -436,7 +433,7 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorIsolation", "ConnectorManifest", "ConnectorSandbox", "connector-runner",
+                "ConnectorHost", "ConnectorIsolation", "ConnectorManifest", "connector-runner",
                 "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
                 "ConnectorKit", "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
                 // An adapter that the tests link, besides its image.

@@ -20,8 +20,8 @@ typedef void (*natsErrHandler)(natsConnection *, natsSubscription *, natsStatus,
 typedef void (*natsOnCompleteCB)(void *);
 typedef void (*natsConnectionHandler)(natsConnection *, void *);
 
-/* NATS_MAX_PAYLOAD, NATS_NO_MEMORY, NATS_CONNECTION_AUTH_FAILED and NATS_NOT_PERMITTED of status.h. */
-enum { too_large = 21, no_memory = 24, refused = 11, not_permitted = 12 };
+/* NATS_MAX_PAYLOAD, NATS_NO_MEMORY, NATS_NO_SERVER, NATS_CONNECTION_AUTH_FAILED and NATS_NOT_PERMITTED of status.h. */
+enum { too_large = 21, no_memory = 24, no_server = 6, refused = 11, not_permitted = 12 };
 
 #define CNATS_FUNCTIONS(X)                                                                                            \
     X(natsStatus, nats_Open, (int64_t))                                                                               \
@@ -81,15 +81,11 @@ static char failure[512];
 struct cnats_connection {
     natsConnection *connection;
     natsSubscription *subscription;
-    cnats_handler handler;
-    cnats_end end;
-    void *context;
+    struct cnats_handlers handlers;
     pthread_mutex_t mutex;
     pthread_cond_t condition;
     /* Whether the last message has been handled, and whether the library has reported that the connection is closed. */
     bool has_completed, has_closed;
-    /* What the server last denied; empty for nothing. */
-    char denial[256];
 };
 
 static void *open_library(void) {
@@ -140,7 +136,7 @@ static void take(natsConnection *connection, natsSubscription *subscription, nat
     (void)connection;
     (void)subscription;
     struct cnats_connection *taker = closure;
-    taker->handler(taker->context, (struct cnats_message *)message);
+    taker->handlers.take(taker->handlers.context, (struct cnats_message *)message);
     nats.natsMsg_Destroy(message);
 }
 
@@ -160,29 +156,32 @@ static void complete(void *closure) {
 static void finish(natsConnection *closed, void *closure) {
     struct cnats_connection *connection = closure;
     (void)closed;
-    connection->end(connection->context);
+    connection->handlers.end(connection->handlers.context);
     note(connection, &connection->has_closed);
 }
 
 static void describe(natsStatus status, char *reason, size_t size) {
     natsStatus last = 0;
     const char *detail = nats.nats_GetLastError(&last);
-    if (last != 0 && detail != NULL && detail[0] != 0)
-        snprintf(reason, size, "%s (%s)", nats.natsStatus_GetText(status), detail);
+    const char *text = nats.natsStatus_GetText(status);
+    /* The library begins some with a place in its source. */
+    const char *place = detail != NULL && detail[0] == '(' ? strstr(detail, "): ") : NULL;
+    if (place != NULL) detail = place + 3;
+    if (last != 0 && detail != NULL && detail[0] != 0 && strcmp(detail, text) != 0)
+        snprintf(reason, size, "%s (%s)", text, detail);
     else
-        snprintf(reason, size, "%s", nats.natsStatus_GetText(status));
+        snprintf(reason, size, "%s", text);
 }
 
-/* Keeps what the server denies, because the request gets no answer. Other errors show in how long requests take. Without this
+/* Tells what the server denies, because the request gets no answer. Other errors show in how long requests take. Without this
  * function, the library would write to standard error. */
-static void keep(natsConnection *from, natsSubscription *subscription, natsStatus status, void *closure) {
+static void deny(natsConnection *from, natsSubscription *subscription, natsStatus status, void *closure) {
     struct cnats_connection *connection = closure;
     (void)from;
     (void)subscription;
     if (status != not_permitted) return;
-    pthread_mutex_lock(&connection->mutex);
-    describe(status, connection->denial, sizeof connection->denial);
-    pthread_mutex_unlock(&connection->mutex);
+    const char *detail = nats.nats_GetLastError(NULL);
+    connection->handlers.deny(connection->handlers.context, detail != NULL ? detail : "");
 }
 
 /* Splits the list of servers. */
@@ -250,24 +249,23 @@ static natsStatus dial(struct cnats_connection *connection, natsOptions *made, b
     return status;
 }
 
-struct cnats_connection *cnats_connect(const struct cnats_options *options, const char *inbox, cnats_handler handler,
-                                       cnats_end end, void *context, char *reason, size_t size) {
+struct cnats_connection *cnats_connect(const struct cnats_options *options, const char *inbox,
+                                       const struct cnats_handlers *handlers, bool *is_reachable, char *reason, size_t size) {
     struct cnats_connection *connection = calloc(1, sizeof *connection);
     natsOptions *made = NULL;
     char subject[256];
+    *is_reachable = true;
     if (connection == NULL) {
         snprintf(reason, size, "no memory");
         return NULL;
     }
     pthread_mutex_init(&connection->mutex, NULL);
     pthread_cond_init(&connection->condition, NULL);
-    connection->handler = handler;
-    connection->end = end;
-    connection->context = context;
+    connection->handlers = *handlers;
     snprintf(subject, sizeof subject, "%s.*", inbox);
     natsStatus status = nats.natsOptions_Create(&made);
     if (status == 0) status = set(made, options);
-    if (status == 0) status = nats.natsOptions_SetErrorHandler(made, keep, connection);
+    if (status == 0) status = nats.natsOptions_SetErrorHandler(made, deny, connection);
     if (status == 0) status = nats.natsOptions_SetClosedCB(made, finish, connection);
     if (status == 0) status = dial(connection, made, options->credentials != NULL);
     if (status == 0)
@@ -277,6 +275,7 @@ struct cnats_connection *cnats_connect(const struct cnats_options *options, cons
     /* Nothing arrives that was not asked for, so no limit is needed, and a limit would lose what was. */
     if (status == 0) status = nats.natsSubscription_SetPendingLimits(connection->subscription, -1, -1);
     if (status != 0) describe(status, reason, size);
+    *is_reachable = status != no_server;
     if (made != NULL) nats.natsOptions_Destroy(made);
     if (status == 0) return connection;
     release(connection);
@@ -305,15 +304,6 @@ void cnats_close(struct cnats_connection *connection) {
 
 int64_t cnats_max_payload(struct cnats_connection *connection) {
     return nats.natsConnection_GetMaxPayload(connection->connection);
-}
-
-bool cnats_take_denial(struct cnats_connection *connection, char *text, size_t size) {
-    pthread_mutex_lock(&connection->mutex);
-    bool is_denied = connection->denial[0] != 0;
-    snprintf(text, size, "%s", connection->denial);
-    connection->denial[0] = 0;
-    pthread_mutex_unlock(&connection->mutex);
-    return is_denied;
 }
 
 const char *cnats_text(int32_t status) { return nats.natsStatus_GetText(status); }

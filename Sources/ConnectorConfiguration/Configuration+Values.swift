@@ -162,39 +162,4 @@ extension Connector {
             }
         }
     }
-
-    /// Reports invalid durations and counts, which a file could not express.
-    fileprivate func check(under parent: String?, problems: inout [ConnectorError]) {
-        let path = (parent.map { $0 + "/" } ?? "") + name
-        func report(_ message: String) {
-            problems.append(ConnectorError(.invalidValue, message, connector: path))
-        }
-        func check(_ duration: Duration?, _ name: String) {
-            if let duration, duration <= .zero { report("\(name) is \(duration); it must be greater than zero") }
-        }
-        check(timeout, "timeout")
-        check(trial, "trial")
-        check(probeInterval, "probeInterval")
-        check(retry?.initial, "retry.initial")
-        check(heal?.initial, "heal.initial")
-        if let retry, !(1...1000).contains(retry.attempts) {
-            report("retry.attempts is \(retry.attempts), outside 1 to 1000")
-        }
-        check(isolation.quiet, "isolation.quiet")
-        if isolation.standby, isolation.kind != .process {
-            report("isolation.standby needs the kind process, not \(isolation.kind.rawValue)")
-        }
-        check(breaker?.window, "breaker.window")
-        check(breaker?.probe, "breaker.probe")
-        if let breaker, !(1...1000).contains(breaker.failures) {
-            report("breaker.failures is \(breaker.failures), outside 1 to 1000")
-        }
-        if !(0...Self.cacheLimit).contains(cacheBytes) {
-            report("cacheBytes is \(cacheBytes), outside 0 to \(Self.cacheLimit)")
-        }
-        let maxBelowInitial = "the maximum wait is shorter than the initial one"
-        if let retry, retry.max < retry.initial { report("retry: \(maxBelowInitial)") }
-        if let heal, heal.max < heal.initial { report("heal: \(maxBelowInitial)") }
-        for child in children { child.check(under: path, problems: &problems) }
-    }
 }

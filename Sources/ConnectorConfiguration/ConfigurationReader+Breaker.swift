@@ -24,7 +24,7 @@ extension ConfigurationReader {
             return parent
         }
         var policy = parent ?? BreakerPolicy()
-        if let failures = json.integer("failures", in: members, at: here, within: 1...1000) {
+        if let failures = json.integer("failures", in: members, at: here, within: SettingRange.failures) {
             policy.failures = Int(failures)
         }
         policy.window = duration("window", in: members, at: here) ?? policy.window

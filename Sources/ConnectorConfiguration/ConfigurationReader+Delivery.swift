@@ -31,7 +31,9 @@ extension ConfigurationReader {
         guard let members = json.members(of: value, at: here, allowed: Self.outboxKeys) else { return policy }
         batch(in: members, at: here, &policy)
         policy.maximumAge = duration("maxAge", in: members, at: here)
-        policy.maximumBytes = json.integer("maxBytes", in: members, at: here, within: 1...(1 << 50)).map { Int($0) }
+        policy.maximumBytes = json.integer("maxBytes", in: members, at: here, within: SettingRange.queueBytes).map {
+            Int($0)
+        }
         policy.pace = pace(in: members, at: here)
         if let text = json.string("whenFull", in: members, at: here) {
             if let known = DeliveryPolicy.WhenFull(rawValue: text) {
@@ -71,8 +73,8 @@ extension ConfigurationReader {
         guard let value = members["batch"] else { return }
         let here = path.appending("batch")
         guard let batch = json.members(of: value, at: here, allowed: ["count", "bytes", "age"]) else { return }
-        policy.batchCount = json.integer("count", in: batch, at: here, within: 1...100_000).map { Int($0) }
-        policy.batchBytes = json.integer("bytes", in: batch, at: here, within: 1...(1 << 30)).map { Int($0) }
+        policy.batchCount = json.integer("count", in: batch, at: here, within: SettingRange.batchCount).map { Int($0) }
+        policy.batchBytes = json.integer("bytes", in: batch, at: here, within: SettingRange.batchBytes).map { Int($0) }
         policy.batchAge = duration("age", in: batch, at: here) ?? .zero
     }
 

@@ -4,7 +4,6 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorPlatform
-internal import ConnectorSandbox
 
 /// The settings of sandboxes.
 extension ConfigurationReader {
@@ -34,7 +33,7 @@ extension ConfigurationReader {
         if members["read"] != nil { sandbox.read = places("read", in: members, at: here) }
         if members["write"] != nil { sandbox.write = places("write", in: members, at: here) }
         sandbox.network = json.bool("network", in: members, at: here) ?? parent.network
-        if let memory = json.integer("memory", in: members, at: here, within: Self.leastMemory...(1 << 50)) {
+        if let memory = json.integer("memory", in: members, at: here, within: SettingRange.memory) {
             sandbox.memory = Int(memory)
         }
         if let cpu = json.number("cpu", in: members, at: here, within: 0...Self.mostProcessors) {
@@ -47,7 +46,7 @@ extension ConfigurationReader {
                 )
             }
         }
-        if let threads = json.integer("threads", in: members, at: here, within: Self.leastThreads...65536) {
+        if let threads = json.integer("threads", in: members, at: here, within: SettingRange.threads) {
             sandbox.threads = Int(threads)
         }
         return sandbox

@@ -41,7 +41,9 @@ extension ConfigurationReader {
             )
             return nil
         }
+        check(servers: url, at: here.appending("url"))
         var options = NATSOptions(url: url)
+        options.application = object["name"]?.string
         if let stream = text("stream", in: members, at: here) {
             let isName = stream.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }
             if !isName || !(1...64).contains(stream.utf8.count) {
@@ -76,6 +78,27 @@ extension ConfigurationReader {
             password: password,
             environment: variables.environment
         )
+    }
+
+    /// Checks a list of servers: the client library ignores what it does not know in one, such as another scheme, and connects without
+    /// encryption.
+    private mutating func check(servers: String, at path: JSONPath) {
+        let names = servers.split(separator: ",").map { $0.split(whereSeparator: \.isWhitespace) }
+            .filter { !$0.isEmpty }
+        if names.isEmpty { json.report(.invalidValue, "url names no server", fix: Self.serverRule, at: path) }
+        for words in names where words.count > 1 || !Self.isServer(String(words[0])) {
+            let problem = "url contains \"\(words.joined(separator: " ").excerpt)\", which is no NATS server"
+            json.report(.invalidValue, problem, fix: Self.serverRule, at: path)
+        }
+    }
+
+    private static let serverRule = "write nats://HOST:PORT, or tls://HOST:PORT to encrypt; separate servers by commas"
+
+    /// Whether a text is `nats://HOST:PORT` or `tls://HOST:PORT`; the scheme and the port may be absent.
+    private static func isServer(_ text: String) -> Bool {
+        let scheme = ["nats://", "tls://"].first { text.lowercased().hasPrefix($0) } ?? ""
+        guard !text.hasSuffix(":"), let parts = URLParts("http://\(text.dropFirst(scheme.count))") else { return false }
+        return parts.user == nil && (parts.rest.isEmpty || parts.rest == "/")
     }
 
     /// Reads a non-empty string and expands its variables.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
-internal import ConnectorSandbox
+internal import ConnectorPlatform
 internal import ConnectorServices
 
 /// Reads a connector's settings: every member except its name and its children.
@@ -204,7 +204,7 @@ extension ConfigurationReader {
             return nil
         }
         var policy = RetryPolicy()
-        if let attempts = json.integer("attempts", in: members, at: here, within: 1...1000) {
+        if let attempts = json.integer("attempts", in: members, at: here, within: SettingRange.attempts) {
             policy.attempts = Int(attempts)
         }
         (policy.initial, policy.max) = waits(in: members, at: here, unless: (policy.initial, policy.max))
@@ -276,7 +276,7 @@ extension ConfigurationReader {
         guard let members = json.members(of: value, at: here, allowed: ["propagateTrace", "cacheBytes"]) else {
             return (false, 0)
         }
-        let cacheBytes = json.integer("cacheBytes", in: members, at: here, within: 0...Int64(Connector.cacheLimit))
+        let cacheBytes = json.integer("cacheBytes", in: members, at: here, within: SettingRange.cacheBytes)
         return (json.bool("propagateTrace", in: members, at: here) ?? false, Int(cacheBytes ?? 0))
     }
 
@@ -341,7 +341,7 @@ extension ConfigurationReader {
         let here = path.appending("simulate")
         // The texts of answers refer to the values of a call, not to variables.
         if let value = object["simulate"], value.object != nil {
-            return .answersInPlace(AnswersInPlace(value, at: here, in: json.texts))
+            return .inlineAnswers(InlineAnswers(value, at: here, in: json.texts))
         }
         let kind = "a string, or an object with answers"
         guard let text = json.value("simulate", in: object, at: path, kind: kind, { $0.string }),

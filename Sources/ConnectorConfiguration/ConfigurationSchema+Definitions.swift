@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
-internal import ConnectorSandbox
+internal import ConnectorPlatform
 
 /// The parts of the schema that do not depend on plugins.
 extension ConfigurationSchema {

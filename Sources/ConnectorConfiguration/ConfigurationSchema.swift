@@ -14,12 +14,12 @@ package struct ConfigurationSchema: Sendable {
     private let answers: JSONValue
 
     /// The reference to the schema of answers, within the schema of the configuration.
-    package static let answersPlace = "#/$defs/answers"
+    package static let answersReference = "#/$defs/answers"
 
     /// Creates a schema from the manifests of all usable plugins; a plugin may have several versions.
     ///
     /// - Parameter answers: The schema of the answers in a connector itself; its own references begin with
-    ///   ``answersPlace``.
+    ///   ``answersReference``.
     package init(manifests: [Manifest], answers: JSONValue = ["type": "object"]) {
         self.answers = answers
         var versions: [String: [Manifest]] = [:]

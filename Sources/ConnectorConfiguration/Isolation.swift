@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-public import ConnectorSandbox
+public import ConnectorPlatform
 
 /// Where a leaf's plugin runs.
 public struct Isolation: Sendable, Hashable {

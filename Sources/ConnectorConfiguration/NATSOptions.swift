@@ -21,4 +21,6 @@ package struct NATSOptions: Sendable, Hashable {
     package var authorities: String?
     /// Whether to use TLS even if the URL does not request it.
     package var isEncrypted = false
+    /// The application whose events they are: the file's `name`, if it has one.
+    package var application: String?
 }

@@ -7,8 +7,9 @@ internal import ConnectorServices
 
 /// What a leaf connects to in a simulation, instead of its vendor.
 package enum SimulationTarget: Sendable {
-    /// A server on this machine that replaces the vendor, and the time of day of its recording, if it replays one.
-    case server(URLParts, time: Timestamp? = nil)
+    /// A server on this machine that replaces the vendor. If it replays a recording, it may know it by a name, and there is the
+    /// recording's time of day.
+    case server(URLParts, name: String? = nil, time: Timestamp? = nil)
     /// No host: the plugin makes no requests.
     case local
     /// A plugin in this process that takes the place of the leaf's own, and makes no requests.
@@ -72,7 +73,8 @@ extension LeafPlan {
     /// Whether this plan was made by pointing another one to a target.
     package func points(to target: SimulationTarget) -> Bool {
         switch target {
-        case .server(let base, let time): vendor == SimulatedVendor(path: base.rest, time: time)
+        case .server(let base, let name, let time):
+            vendor == SimulatedVendor(path: base.rest, name: name, time: time)
         case .plugin(let plugin): specification.linked == plugin
         case .local, .none: simulated == nil
         }
@@ -90,8 +92,8 @@ extension LeafPlan {
             plan.egress = []
             plan.specification = PluginSpecification(plugin)
             plan.simulated = .plugin
-        case .server(let base, let time):
-            plan.vendor = SimulatedVendor(path: base.rest, time: time)
+        case .server(let base, let name, let time):
+            plan.vendor = SimulatedVendor(path: base.rest, name: name, time: time)
             for field in plan.manifest.configuration {
                 if let text = plan.secrets[field.name]?.reveal() {
                     guard let url = URLParts(text) else { continue }

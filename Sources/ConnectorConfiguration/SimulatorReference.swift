@@ -11,7 +11,7 @@ package enum SimulatorReference: Sendable, Hashable {
     /// The path of a file of recorded answers.
     case answers(file: String)
     /// Answers that are in the configuration itself.
-    case answersInPlace(AnswersInPlace)
+    case inlineAnswers(InlineAnswers)
     /// Nothing: the plugin makes no requests, and opens as usual.
     case local
 

@@ -8,5 +8,4 @@
 @_exported public import ConnectorManifest
 @_exported public import ConnectorOutbox
 @_exported public import ConnectorPlatform
-@_exported public import ConnectorSandbox
 @_exported public import ConnectorServices

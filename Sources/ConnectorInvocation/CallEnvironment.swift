@@ -42,6 +42,9 @@ package struct CallEnvironment: Sendable {
 }
 
 extension CallEnvironment {
+    /// Whether the clock is not the system's, so that another process does not have it.
+    package var hasOwnClock: Bool { !(clock is SystemHostClock) }
+
     /// Runs a phase of an instance's life cycle on a gate thread, which it may block, and awaits its completion or its deadline.
     ///
     /// - Parameters:

@@ -21,23 +21,23 @@
         }
 
         /// Lets one thread at a time seal a path's file. Not a `Mutex`, whose waiters would spin.
-        private let turns = Mutex<[String: Monitor<Sealed?>]>([:])
+        private let locks = Mutex<[String: Monitor<Sealed?>]>([:])
 
         /// The sealed image of a candidate. Blocks.
         ///
-        /// - Parameter seal: Reads, checks and seals the file; not called if somebody still keeps what it would return.
+        /// - Parameter seal: Reads, checks and seals the file; not called if what it would return is still in use.
         func plugin(
             of candidate: PluginCandidate,
             _ admission: PluginAdmission,
             _ seal: () throws(ConnectorError) -> SealedPlugin
         ) throws(ConnectorError) -> SealedPlugin {
-            let turn = turns.withLock { turns in
-                let turn = turns[candidate.path] ?? Monitor(nil)
-                turns[candidate.path] = turn
-                return turn
+            let lock = locks.withLock { locks in
+                let lock = locks[candidate.path] ?? Monitor(nil)
+                locks[candidate.path] = lock
+                return lock
             }
-            return try turn.withLock { last throws(ConnectorError) in
-                // Read the identities before the bytes: a file that changes after this counts as another one at the next turn.
+            return try lock.withLock { last throws(ConnectorError) in
+                // Read the identities before the bytes: a file that changes after this counts as another one the next time.
                 let request = LoadedFiles.Request(candidate, admission)
                 if let last, last.request == request, let plugin = last.plugin,
                     plugin.libraries.allSatisfy({ $0.identity == FileIdentity(path: $0.path) })

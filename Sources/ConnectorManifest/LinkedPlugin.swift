@@ -19,6 +19,8 @@ public struct LinkedPlugin: Sendable, Hashable {
     public let manifest: [UInt8]
     /// The addresses of the exported functions, by symbol.
     private let functions: [String: UInt]
+    /// What the functions answer by, if they were made at run time: it lives as long as the plugin, and they refer to it weakly.
+    private let owner: (any AnyObject & Sendable)?
 
     /// Describes a plugin by its manifest and functions.
     ///
@@ -30,8 +32,28 @@ public struct LinkedPlugin: Sendable, Hashable {
     ///   - functions: The addresses of the C functions that the manifest names, by symbol.
     @unsafe
     public init(manifest: [UInt8], functions: [String: UInt]) {
+        unsafe self.init(manifest: manifest, functions: functions, owner: nil)
+    }
+
+    /// Describes a plugin whose functions were made at run time.
+    ///
+    /// - Parameter owner: What the functions answer by.
+    @unsafe
+    package init(manifest: [UInt8], functions: [String: UInt], owner: (any AnyObject & Sendable)?) {
         self.manifest = manifest
         self.functions = functions
+        self.owner = owner
+    }
+
+    /// Whether two plugins have the same manifest and functions.
+    public static func == (one: LinkedPlugin, two: LinkedPlugin) -> Bool {
+        one.manifest == two.manifest && one.functions == two.functions
+    }
+
+    /// Hashes the manifest and the functions.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(manifest)
+        hasher.combine(functions)
     }
 
     /// The address of a function; nil if no function has this symbol.

@@ -19,58 +19,56 @@ extension Outbox {
         to paths: [String],
         by deadline: UInt64 = .max
     ) async throws(ConnectorError) -> [String] {
+        let bytes = events.reduce(0) { $0 + $1.payload.count }
         do throws(ConnectorError) {
-            return try await append(events, to: paths, engine(), by: deadline)
+            let engine = try await engine()
+            let bounds = state.withLock { state in
+                paths.reduce(into: [:]) { $0[$1] = state.targets[$1]?.policy.queueBound }
+            }
+            guard bounds.isEmpty else {
+                return try await append(events, bytes, to: paths, within: bounds, engine, by: deadline)
+            }
+            // Weak, so that an outbox never ends on the engine's thread: its caller has it.
+            let step = try await engine.append(events, to: paths) { [weak self] step in
+                self?.stored(events, bytes, step, for: paths, engine)
+            }
+            await finish(step, for: paths, engine)
+            return paths
         } catch {
             if error.code == .storage, !isClosing { setFault(error) }
             guard error.code == .storage, isClosing else { throw error }
             // The engine closed under the call.
-            var closed = Self.closed
+            var closed = ConnectorError.hostClosed
             closed.cause = error.message
             throw closed
         }
     }
 
+    /// Stores events where the queues have room, in one step if the engine can; waits for room where the policy says so.
     private func append(
-        _ events: [OutboxEvent],
-        to paths: [String],
-        _ engine: any OutboxEngine,
-        by deadline: UInt64
-    ) async throws(ConnectorError) -> [String] {
-        let bytes = events.reduce(0) { $0 + $1.payload.count }
-        let bounds = state.withLock { state in
-            paths.reduce(into: [:]) { $0[$1] = state.targets[$1]?.policy.queueBound }
-        }
-        guard !bounds.isEmpty else {
-            return try await stored(events, bytes, engine.append(events, to: paths), for: paths, engine)
-        }
-        if let admission = try await admit(events, bytes, to: paths, within: bounds, engine, by: deadline) {
-            return try await stored(events, bytes, admission.step, for: admission.targets, engine)
-        }
-        return try await appendReserved(events, bytes, to: paths, within: bounds, engine, by: deadline)
-    }
-
-    /// Stores events where the queues have room, in one step of the engine; waits for room where the policy says so.
-    ///
-    /// - Returns: Nil if the engine cannot do it in one step.
-    private func admit(
         _ events: [OutboxEvent],
         _ bytes: Int,
         to paths: [String],
         within bounds: [String: QueueBound],
         _ engine: any OutboxEngine,
         by deadline: UInt64
-    ) async throws(ConnectorError) -> Admission? {
+    ) async throws(ConnectorError) -> [String] {
         while true {
             // This process knows only its own events; the engine knows what the others have stored.
             try await waitForRoom(at: paths, bytes, within: bounds, by: deadline) { _, _ in }
-            guard let admission = try await engine.append(events, to: paths, within: bounds) else { return nil }
-            guard admission.full == nil else {
-                try await refresh(engine)
-                continue
+            let admission = try await engine.append(events, to: paths, within: bounds) { [weak self] admission in
+                guard let self, admission.full == nil else { return }
+                noteDropped(admission, of: events.count, among: paths)
+                stored(events, bytes, admission.step, for: admission.targets, engine)
             }
-            noteDropped(admission, of: events.count, among: paths)
-            return admission
+            guard let admission else {
+                return try await appendReserved(events, bytes, to: paths, within: bounds, engine, by: deadline)
+            }
+            guard admission.full != nil else {
+                await finish(admission.step, for: admission.targets, engine)
+                return admission.targets
+            }
+            try await refresh(engine)
         }
     }
 
@@ -98,7 +96,7 @@ extension Outbox {
         for (path, dropped) in admission.dropped { tellDropped(dropped.ids, at: path) }
     }
 
-    /// Records events that were stored, and starts to deliver them.
+    /// Counts events that were stored, and starts to deliver them: on the thread that has stored them, before their caller resumes.
     ///
     /// - Parameter reserved: The bytes that were reserved for them in each queue.
     private func stored(
@@ -108,8 +106,8 @@ extension Outbox {
         for taking: [String],
         _ engine: any OutboxEngine,
         reserved: Int = 0
-    ) async throws(ConnectorError) -> [String] {
-        guard !taking.isEmpty else { return [] }
+    ) {
+        guard !taking.isEmpty else { return }
         let isNew = !step.isApplied.contains(false)
         let new = isNew ? events : zip(events, step.isApplied).filter(\.1).map(\.0)
         let change = StatisticsTracker.Change.appended(
@@ -117,7 +115,7 @@ extension Outbox {
             bytes: isNew ? bytes : new.reduce(0) { $0 + $1.payload.count },
             oldest: new.first?.createdAt
         )
-        let (deliveries, started, isLate) = state.withLock { state in
+        let (deliveries, started) = state.withLock { state in
             var (deliveries, started): ([Delivery], [Delivery]) = ([], [])
             if !state.isLost { state.fault = nil }
             for path in taking {
@@ -129,16 +127,20 @@ extension Outbox {
                     started.append(delivery)
                 }
             }
-            return (deliveries, started, taking.contains { state.targets[$0] == nil })
+            return (deliveries, started)
         }
-        // Only the engine knows for which connectors a stored event is new.
-        if !isNew { try? await refresh(engine) }
         run(started)
         for delivery in deliveries { delivery.arrived(events.count, bytes: bytes.saturatingAdding(events.count)) }
         environment.onChange()
+    }
+
+    /// Does what the storing of events leaves to their caller, because the engine is needed again.
+    private func finish(_ step: OutboxStep, for taking: [String], _ engine: any OutboxEngine) async {
+        // Only the engine knows for which connectors a stored event is new.
+        if !taking.isEmpty, step.isApplied.contains(false) { try? await refresh(engine) }
         // The connector was removed or moved between the caller's look at the tree and this step.
+        let isLate = state.withLock { state in taking.contains { state.targets[$0] == nil } }
         if isLate { await settleLateEvents(of: taking) }
-        return taking
     }
 
     // MARK: Reserving
@@ -174,8 +176,11 @@ extension Outbox {
                 }
             }
             guard !taking.isEmpty else { return [] }
-            let step = try await engine.append(events, to: taking)
-            return try await stored(events, bytes, step, for: taking, engine, reserved: bytes)
+            let step = try await engine.append(events, to: taking) { [weak self] step in
+                self?.stored(events, bytes, step, for: taking, engine, reserved: bytes)
+            }
+            await finish(step, for: taking, engine)
+            return taking
         } catch {
             let waiting = state.withLock { state in
                 for path in taking { state.release(bytes, of: path) }

@@ -15,11 +15,11 @@ extension Outbox {
 
     /// Takes the right to deliver now, rather than when the first delivery starts.
     ///
-    /// - Throws: `conflict` if another process has it; `storage` if the outbox cannot be used.
+    /// - Throws: `conflict` if another host has it; `storage` if the outbox cannot be used.
     package func claim() async throws(ConnectorError) {
         _ = try await engine()
         try state.withLock { state throws(ConnectorError) in
-            guard !state.isClosing else { throw Self.closed }
+            guard !state.isClosing else { throw .hostClosed }
             if state.lock == nil { state.lock = try environment.lock() }
         }
     }
@@ -160,11 +160,11 @@ extension Outbox {
             delivered: delivered,
             dead: left.count { outcomes[$0] == .dead },
             dropped: -step.restored,
-            bytes: left.reduce(0) { $0 + batch.entries[$1].event.payload.count },
+            bytes: left.reduce(0) { $0 + batch.entries[$1].bytes },
             // The events after a batch of new ones are at least as young as its last one; those tried before tell nothing of them.
-            oldest: batch.entries.last.flatMap { $0.attempts == 0 ? $0.event.createdAt : nil },
-            tried: batch.entries.map(\.event.createdAt),
-            stay: stay.map { batch.entries[$0].event.createdAt },
+            oldest: batch.entries.last.flatMap { $0.attempts == 0 ? $0.createdAt : nil },
+            tried: batch.entries.map(\.createdAt),
+            stay: stay.map { batch.entries[$0].createdAt },
             at: environment.clock.wallTime()
         )
         let now = environment.clock.now()
@@ -180,7 +180,7 @@ extension Outbox {
         for (index, entry) in batch.entries.enumerated() {
             let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.target) }
             for path in paths {
-                receipts.publish(DeliveryChange(path, outcomes[index].state, error: error), of: entry.event.id)
+                receipts.publish(DeliveryChange(path, outcomes[index].state, error: error), of: entry.id)
             }
         }
     }

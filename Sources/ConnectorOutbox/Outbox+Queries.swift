@@ -60,12 +60,16 @@ extension Outbox {
     ///
     /// - Parameter isStored: Whether an earlier process may have left events, of which nobody knows before the engine is open.
     /// - Returns: Whether they are empty; false if the limit came first.
-    /// - Throws: `storage` if the engine cannot be opened; `not-open` if the outbox has closed, or closes while events wait.
+    /// - Throws: `storage` if the engine cannot be opened; `not-open` if the outbox has closed, or closes while events wait; `cancelled`
+    ///   if the caller's task was cancelled while they do.
     package func flush(
         _ paths: [String],
         within limit: Duration?,
         isStored: Bool
     ) async throws(ConnectorError) -> Bool {
+        // Whoever does not wait does not make the engine look, either.
+        let waits = limit.map { $0 > .zero } ?? true
+        guard waits, !Task.isCancelled else { return try isFlushed(paths, isStored: isStored) }
         let end = await limited(to: limit) { [self] () -> Result<Bool, ConnectorError> in
             do throws(ConnectorError) {
                 if !isOpen, isStored || isClosing { _ = try await engine() }
@@ -73,19 +77,38 @@ extension Outbox {
                 return .failure(error)
             }
             // Other processes may have appended events since the last poll.
-            if let engine = openEngine { try? await takeUp(engine) }
+            if !Task.isCancelled, let engine = openEngine { try? await takeUp(engine) }
             while true {
                 let end = await waitForChange { $0.isClosing || $0.areEmpty(paths) }
                 switch end {
                 case nil:
                     let isRefused = state.withLock { $0.isClosing && !$0.areEmpty(paths) }
-                    return isRefused ? .failure(Self.closed) : .success(true)
+                    return isRefused ? .failure(.hostClosed) : .success(true)
                 case .changed: continue
                 case .expired, .cancelled: return .success(false)
                 }
             }
         }
-        return try end?.get() ?? false
+        if try end?.get() == true { return true }
+        return try isFlushed(paths, isStored: isStored)
+    }
+
+    /// Whether some queues are known to be empty, for a caller that waits no longer.
+    private func isFlushed(_ paths: [String], isStored: Bool) throws(ConnectorError) -> Bool {
+        let (isEmpty, isClosing) = state.withLock { state in
+            let isKnown = state.opened != nil || !isStored && !state.isClosing
+            return (isKnown && state.areEmpty(paths), state.isClosing)
+        }
+        if isEmpty { return true }
+        if isClosing { throw .hostClosed }
+        guard !Task.isCancelled else {
+            throw ConnectorError(
+                .cancelled,
+                "the task was cancelled before the outbox was empty",
+                fix: "the events stay in the outbox: connector-host outbox list"
+            )
+        }
+        return false
     }
 
     /// Runs a closure, and cancels it at a limit.

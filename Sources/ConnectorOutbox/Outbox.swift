@@ -118,7 +118,7 @@ package final class Outbox: Sendable {
         // Almost every call finds it open.
         if let engine = state.withLock({ $0.isClosing ? nil : $0.opened }) { return engine }
         let (event, opens) = try state.withLock { state throws(ConnectorError) in
-            guard !state.isClosing else { throw Self.closed }
+            guard !state.isClosing else { throw .hostClosed }
             if let engine = state.engine, state.opened != nil || engine.value == nil { return (engine, false) }
             let event = OneShot<Result<any OutboxEngine, ConnectorError>>()
             state.engine = event
@@ -131,7 +131,7 @@ package final class Outbox: Sendable {
                 try await refresh(engine)
                 try state.withLock { state throws(ConnectorError) in
                     // Whoever opened the engine closes it, unless `close()` can see it.
-                    guard !state.isClosing else { throw Self.closed }
+                    guard !state.isClosing else { throw .hostClosed }
                     (state.opened, state.stability) = (engine, engine.stability)
                 }
             } catch {
@@ -201,11 +201,6 @@ package final class Outbox: Sendable {
         }
         if isOther { environment.onLoss(failure) }
         if isNew { environment.onChange() }
-    }
-
-    /// The error of an outbox that has closed.
-    static var closed: ConnectorError {
-        ConnectorError(.notOpen, "the host has closed", fix: "make a new host from the same file")
     }
 
     /// Reads the statistics of all queues from the engine.

@@ -19,17 +19,28 @@ extension JetStream {
     /// another id, since a leader that has lost its followers in the meantime keeps the id without the message. If both are stored
     /// in the end, the event is delivered twice, with the same event id.
     ///
+    /// - Parameter makeRoom: Called once if there is no room for a message; returns whether to send it again.
     /// - Returns: For each message, whether it is new.
     /// - Throws: `storage` if a message was not stored in time, or may not have been.
-    func publish(_ messages: [Message]) async throws(ConnectorError) -> [Bool] {
+    func publish(
+        _ messages: [Message],
+        makeRoom: () async -> Bool
+    ) async throws(ConnectorError) -> [Bool] {
         var messages = messages
+        var hasMadeRoom = false
         var isNew = Array(repeating: true, count: messages.count)
         var unconfirmed = Array(messages.indices)
         let deadline = clock.now().saturatingAdding(waits.limit)
         for attempt in 1... {
             var unknown: [Int] = []
+            var full: Refusal?
             for (index, answer) in zip(unconfirmed, try await send(unconfirmed.map { messages[$0] })) {
                 if let refusal = Self.refusal(answer) {
+                    if refusal.lacksSpace, !hasMadeRoom {
+                        full = refusal
+                        unknown.append(index)
+                        continue
+                    }
                     guard refusal.isInProcess else { throw error(refusal) }
                     unknown.append(index)
                     continue
@@ -42,6 +53,11 @@ extension JetStream {
             }
             unconfirmed = unknown
             if unconfirmed.isEmpty { break }
+            if let full {
+                guard await makeRoom() else { throw error(full) }
+                hasMadeRoom = true
+                continue
+            }
             for index in unconfirmed where attempt.isMultiple(of: Self.attemptsPerID) {
                 messages[index].headers.id? += ".\(attempt)"
             }
@@ -120,18 +136,34 @@ extension JetStream {
         of stream: String,
         wait: UInt64 = 0
     ) async throws(ConnectorError) -> [NATSMessage] {
-        var body: JSONObject = ["batch": .integer(Int64(count))]
-        if let bytes { body["max_bytes"] = .integer(Int64(bytes)) }
+        var (count, bytes) = (count, bytes)
+        var body = JSONObject()
         if wait > 0 { body["expires"] = .integer(Int64(clamping: wait)) } else { body["no_wait"] = true }
         let deadline = clock.now().saturatingAdding(wait.saturatingAdding(waits.limit))
         while true {
+            body["batch"] = .integer(Int64(count))
+            body["max_bytes"] = bytes.map { JSONValue.integer(Int64($0)) }
             let (messages, end) = try await pull(count, .object(body), from: consumer, of: stream, wait: wait)
             guard messages.isEmpty else { return messages }
-            switch end {
-            case 409? where bytes != nil: return try await pull(1, bytes: nil, from: consumer, of: stream)
+            let words = Array((end?.words ?? "").utf8)
+            switch end?.status {
+            case .some(NATSMessage.denied): throw connection.denial(end?.words ?? "")
+            case 409?:
+                // The consumer, the account or the server may allow less in a request.
+                if let most = words.number(after: "MaxRequestBatch of"), most > 0, most < count {
+                    count = Int(most)
+                } else if let limit = bytes, let most = words.number(after: "MaxRequestMaxBytes of"), most > 0,
+                    most < limit
+                {
+                    bytes = Int(most)
+                } else {
+                    // The next message alone is larger than the limit.
+                    guard bytes != nil else { return [] }
+                    return try await pull(1, bytes: nil, from: consumer, of: stream)
+                }
             case 503?:
-                let words = "no server listens for the consumer \(consumer)"
-                let notice = Refusal(code: 503, number: 0, description: words)
+                let absence = "no server listens for the consumer \(consumer)"
+                let notice = Refusal(code: 503, number: 0, description: absence)
                 try await backOff(isReachable: false, notice, until: deadline)
             case nil:
                 // Nobody answers for a consumer that was deleted.
@@ -144,37 +176,41 @@ extension JetStream {
 
     /// Requests the next messages of a consumer once.
     ///
-    /// - Returns: The messages, and the status that ended the request: no more messages (404, 408), no server (503), or a reason not to
-    ///   hand out any now, such as a message that exceeds the limit of bytes (409). Zero after as many messages as were asked for, and
-    ///   nil if there was no answer in time.
+    /// - Returns: The messages, and the status that ended the request, with its words: no more messages (404, 408), no server (503),
+    ///   denied, or a reason not to hand out any now, such as a message that exceeds the limit of bytes (409). Zero after as many messages
+    ///   as were asked for, and nil if there was no answer in time.
     private func pull(
         _ count: Int,
         _ body: JSONValue,
         from consumer: String,
         of stream: String,
         wait: UInt64
-    ) async throws(ConnectorError) -> ([NATSMessage], end: Int?) {
-        let end = OneShot<Int>()
+    ) async throws(ConnectorError) -> ([NATSMessage], end: PullEnd?) {
+        let end = OneShot<PullEnd>()
+        let subject = "\(Self.api)CONSUMER.MSG.NEXT.\(stream).\(consumer)"
         let taken = Mutex<[NATSMessage]>([])
-        let number = connection.begin(consumer) { message in
+        let number = connection.begin(subject, consumer) { message in
             if let status = message.status {
-                end.send(status)
+                end.send(PullEnd(status: status, words: message.words))
                 return true
             }
             let isLast = taken.withLock { taken in
                 taken.append(message)
                 return taken.count >= count
             }
-            if isLast { end.send(0) }
+            if isLast { end.send(PullEnd(status: 0)) }
             return isLast
         }
         defer { connection.end(number) }
-        try connection.send(
-            body.utf8(),
-            to: "\(Self.api)CONSUMER.MSG.NEXT.\(stream).\(consumer)",
-            reply: number
-        )
-        let status = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(waits.answer)), on: clock)
-        return (taken.withLock(\.self), status)
+        try connection.send(body.utf8(), to: subject, reply: number)
+        let last = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(waits.answer)), on: clock)
+        return (taken.withLock(\.self), last)
+    }
+
+    /// What ended a request for messages.
+    private struct PullEnd: Sendable {
+        var status: Int
+        /// What the server says about it; nil for nothing.
+        var words: String?
     }
 }

@@ -25,8 +25,11 @@ struct JetStream: Sendable {
         /// Whether the error is transient: no server listens, or the stream has no leader.
         var isTransient: Bool { code == 503 && !lacksSpace }
 
-        /// Whether the stream or the server has no room left.
-        var lacksSpace: Bool { [10_023, 10_077].contains(number) }
+        /// Whether the server has denied the request, and not JetStream.
+        var isDenied: Bool { code == Int64(NATSMessage.denied) && number == 0 }
+
+        /// Whether the stream, the account or the server has no room left.
+        var lacksSpace: Bool { [10_002, 10_023, 10_047, 10_077].contains(number) }
 
         /// Whether the server is still storing an earlier message with the same id, and cannot say yet what becomes of
         /// it.
@@ -63,7 +66,7 @@ struct JetStream: Sendable {
         let deadline = clock.now().saturatingAdding(waits.limit)
         while true {
             let end = OneShot<Result<NATSMessage, Refusal>>()
-            let number = connection.begin { answer in
+            let number = connection.begin(message.subject) { answer in
                 end.send(Self.notice(answer).map { .failure($0) } ?? .success(answer))
                 return true
             }
@@ -77,33 +80,36 @@ struct JetStream: Sendable {
         }
     }
 
-    /// The notice in a message which says that no server listens, or that none can respond yet; nil for a response.
+    /// The notice in a message which says that no server listens, that none can respond yet, or that the user may not send the request;
+    /// nil for a response.
     private static func notice(_ answer: NATSMessage) -> Refusal? {
+        if answer.status == NATSMessage.denied {
+            return Refusal(code: Int64(NATSMessage.denied), number: 0, description: answer.words ?? "")
+        }
         if answer.status == 503 { return Refusal(code: 503, number: 0, description: "no server listens") }
         return refusal(answer).flatMap { $0.isTransient ? $0 : nil }
     }
 
-    /// Waits before the next attempt if no server listens.
+    /// Waits before the next attempt if no server listens. If nothing at all has arrived since the request began, the connection is made
+    /// anew.
     ///
     /// - Parameter notice: What the server said last instead of a response.
-    /// - Throws: `storage` if the deadline has passed or the task is cancelled.
+    /// - Throws: `storage` if the user may not send the request, the deadline has passed, or the task is cancelled.
     func backOff(
         isReachable: Bool,
         _ notice: Refusal? = nil,
         until deadline: UInt64
     ) async throws(ConnectorError) {
+        if let notice, notice.isDenied { throw connection.denial(notice.description) }
         guard clock.now() < deadline, !Task.isCancelled else {
-            // A notice that has just arrived explains more than a denial, which may concern an earlier request.
-            let denial = notice == nil ? connection.takeDenial() : nil
+            if !Task.isCancelled { connection.renew(ifSilentSince: deadline - min(deadline, waits.limit)) }
             throw connection.error(
                 .storage,
                 isReachable
                     ? "the outbox cannot be used: the NATS servers do not respond"
                     : "the outbox cannot be used: no NATS server offers JetStream for the stream",
-                fix: denial == nil
-                    ? "check that the servers run with --jetstream, and that a majority of the cluster is up"
-                    : "check the permissions of the user in the NATS server, and that a majority of the cluster is up",
-                cause: notice?.description ?? denial,
+                fix: "check that the servers run with --jetstream, and that a majority of the cluster is up",
+                cause: notice?.description,
                 isRetryable: true
             )
         }
@@ -186,7 +192,7 @@ struct JetStream: Sendable {
         var numbers: [UInt64] = []
         defer { for number in numbers { connection.end(number) } }
         for index in missing {
-            let number = connection.begin { answer in
+            let number = connection.begin(messages[index].subject) { answer in
                 if let notice = Self.notice(answer) {
                     responses.note(notice)
                 } else if responses.add(answer, of: index) {
@@ -266,14 +272,30 @@ struct JetStream: Sendable {
 extension JetStream.Refusal {
     /// What an operator can do about it; nil if the description has to say enough.
     fileprivate var fix: String? {
+        if exceedsAccount {
+            return "raise the limits of the account for JetStream in the server's configuration"
+                + (lacksSpace ? Self.waiting : "")
+        }
         if lacksSpace {
             return "raise max_bytes of the stream, or the limits of JetStream in the server's configuration"
+                + Self.waiting
         }
         if lacksConsumer { return NATSSchema.migration }
         if isTooLarge { return "send a smaller event, or raise max_msg_size of the stream" }
-        if exceedsAccount { return "raise the limits of the account for JetStream in the server's configuration" }
-        return nil
+        return Self.settings[number]
     }
+
+    /// What else makes room.
+    private static let waiting = ", or let vendors take what waits: the first waiting event keeps all later ones"
+
+    /// What to do about settings of servers and accounts that streams and consumers of an outbox do not fit.
+    private static let settings: [Int64: String] = [
+        10_052: "allow a duplicate_window of two minutes in the limits of JetStream on the servers",
+        10_074: "lower \"replicas\" of \"outbox\", or run that many servers with JetStream in one cluster",
+        10_113:
+            "the account requires max_bytes: make the streams with the tools of NATS, then run: connector-host outbox migrate",
+        10_121: "allow a max_ack_pending of 65536 in the limits of JetStream for the account and on the servers",
+    ]
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {

@@ -25,7 +25,7 @@ extension NATSConnection {
                                         user: user,
                                         password: password,
                                         authorities: authorities,
-                                        is_encrypted: settings.isEncrypted || settings.authorities != nil,
+                                        is_encrypted: settings.usesTLS,
                                         timeout: Int64(clamping: settings.waits.connection / 1_000_000)
                                     )
                                     return unsafe body(&options)

@@ -8,48 +8,64 @@ internal import Synchronization
 
 /// A connection to a NATS cluster, shared by any number of concurrent requests.
 ///
-/// Reconnects automatically, with new credentials if the old ones were refused; requests in flight time out.
+/// Reconnects automatically, with settings read again if no server accepts the old ones; requests in flight time out.
 final class NATSConnection: Sendable {
     /// Receives a response, on the library's thread, and returns whether it was the last one.
     typealias ResponseHandler = @Sendable (NATSMessage) -> Bool
 
-    private let pending: NATSPendingRequests
-    private let renewed: Renewal
+    let pending: NATSPendingRequests
+    let renewed: Renewal
     /// Removes secrets from texts of the servers.
     let redact: @Sendable (String) -> String
-    private let state: Mutex<State>
-    private let clock = SystemHostClock()
+    let state: Mutex<State>
+    let clock = SystemHostClock()
 
     /// Reads the settings again, with the current credentials.
     typealias Renewal = @Sendable () throws(ConnectorError) -> NATSSettings
 
-    private struct State {
+    struct State {
         /// The library's connection; nil while there is none.
         var library: Library?
         /// The reason that there is none.
         var failure: ConnectorError?
-        /// Whether the library closed a connection before it was stored in ``library``.
-        var hasEnded = false
+        /// The number of the last connection of the library that was begun.
+        var begun: UInt64 = 0
+        /// The number of the last one that was lost, perhaps before it was in ``library``.
+        var lost: UInt64 = 0
+        /// When ``library`` was opened.
+        var openedAt: UInt64 = 0
+        /// The last attempt to reconnect; nil if no server could be reached.
+        var attempt: Attempt?
         var isClosed = false
     }
 
+    /// What the handlers of one connection of the library belong to.
+    fileprivate final class Session: Sendable {
+        let pending: NATSPendingRequests
+        let number: UInt64
+
+        init(_ pending: NATSPendingRequests, _ number: UInt64) {
+            (self.pending, self.number) = (pending, number)
+        }
+    }
+
     /// A connection of the C library, closed when the last reference is released.
-    private final class Library: Sendable {
+    final class Library: Sendable {
         let address: UInt
         /// Referenced by the library until it has closed the connection.
-        private let pending: NATSPendingRequests
+        private let session: Session
         let ended = OneShot<Void>()
 
-        init(_ address: UInt, _ pending: NATSPendingRequests) {
+        fileprivate init(_ address: UInt, _ session: Session) {
             self.address = address
-            self.pending = pending
+            self.session = session
         }
 
         deinit {
-            let (address, pending, ended) = (address, pending, ended)
+            let (address, session, ended) = (address, session, ended)
             let close: @Sendable () -> Void = {
                 if let connection = unsafe OpaquePointer(bitPattern: address) { unsafe cnats_close(connection) }
-                withExtendedLifetime(pending) {}
+                withExtendedLifetime(session) {}
                 ended.send()
             }
             // Closing blocks until the library has called the handlers for the last time.
@@ -57,13 +73,11 @@ final class NATSConnection: Sendable {
         }
     }
 
-    /// The delay before reconnecting after the servers closed the connection, in nanoseconds.
-    private static let pause: UInt64 = 250_000_000
-
     /// Loads the library and connects.
     ///
-    /// The library reconnects after a lost connection, but gives up when the servers refuse its credentials twice. Then this class
-    /// reconnects with new settings, until it is closed.
+    /// The library reconnects after a lost connection, always with the settings that it had, and gives up when the servers refuse its
+    /// credentials twice. When it has given up, or nothing arrives any longer, this class reconnects with new settings, until it is
+    /// closed.
     ///
     /// - Throws: `storage` if the library is missing, or no server accepts the connection.
     static func connect(
@@ -100,14 +114,18 @@ final class NATSConnection: Sendable {
         state = Mutex(State())
         pending.on(
             NATSPendingRequests.Events(
-                ended: { [weak self] in self?.hasEnded() },
+                ended: { [weak self] in self?.lose($0, Self.closure) },
+                deaf: { [weak self] number, words in
+                    guard let self else { return }
+                    lose(number, denial(words))
+                },
                 unclaimed: { [weak self] in self?.release($0) }
             )
         )
     }
 
     /// Connects. Blocks the calling thread.
-    private func open(_ settings: NATSSettings) throws(ConnectorError) {
+    func open(_ settings: NATSSettings) throws(ConnectorError) {
         if let reason = Self.libraryFailure {
             throw ConnectorError(
                 .storage,
@@ -117,29 +135,45 @@ final class NATSConnection: Sendable {
             )
         }
         if let path = settings.authorities { try Self.checkAuthorities(path) }
-        state.withLock { $0.hasEnded = false }
-        let context = unsafe Unmanaged.passUnretained(pending).toOpaque()
-        var reason = [CChar](repeating: 0, count: 512)
-        let made = unsafe Self.withOptions(settings) { options in
-            unsafe cnats_connect(options, pending.inbox, Self.handler, Self.end, context, &reason, reason.count)
+        let number = state.withLock { state in
+            state.begun += 1
+            return state.begun
         }
+        let session = Session(pending, number)
+        var handlers = unsafe cnats_handlers(
+            take: Self.handler,
+            end: Self.end,
+            deny: Self.denial,
+            context: Unmanaged.passUnretained(session).toOpaque()
+        )
+        var reason = [CChar](repeating: 0, count: 512)
+        var isReachable = true
+        let made = unsafe Self.withOptions(settings) { options in
+            unsafe cnats_connect(options, pending.inbox, &handlers, &isReachable, &reason, reason.count)
+        }
+        defer { withExtendedLifetime(session) {} }
         guard let made = unsafe made else {
-            let cause = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            // Servers that are away are looked for all the time; those that refuse are asked ever less often.
+            if !isReachable { state.withLock { $0.attempt = nil } }
+            var cause = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            if isReachable, let expiry = settings.expiry, expiry <= clock.wallTime() {
+                cause += "; the user's JWT has expired at \(expiry)"
+            }
             throw error(
                 .storage,
-                "the outbox cannot be used: no NATS server accepts the connection: \(cause)",
+                "the outbox cannot be used: no NATS server at \(settings.url.excerpt) accepts the connection: \(cause)",
                 fix:
                     "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run",
                 isRetryable: true
             )
         }
-        let library = Library(UInt(bitPattern: made), pending)
-        let isNeeded = state.withLock { state in
-            guard !state.isClosed, !state.hasEnded else { return false }
-            (state.library, state.failure) = (library, nil)
-            return true
+        let library = Library(UInt(bitPattern: made), session)
+        let failure = state.withLock { state -> ConnectorError? in
+            guard !state.isClosed, state.lost < number else { return state.failure ?? Self.closure }
+            (state.library, state.failure, state.openedAt) = (library, nil, clock.now())
+            return nil
         }
-        if !isNeeded { throw Self.closure }
+        if let failure { throw failure }
     }
 
     /// Checks that a file of certificates can be read: the library's own error does not say why it cannot.
@@ -157,7 +191,7 @@ final class NATSConnection: Sendable {
     }
 
     /// The error after the library has closed a connection.
-    private static var closure: ConnectorError {
+    static var closure: ConnectorError {
         ConnectorError(
             .storage,
             "the outbox cannot be used: the NATS server has closed the connection",
@@ -169,14 +203,35 @@ final class NATSConnection: Sendable {
     /// Passes a message to its request.
     private static let handler: cnats_handler = { context, message in
         guard let context = unsafe context, let subject = unsafe cnats_subject(message) else { return }
-        let pending = unsafe Unmanaged<NATSPendingRequests>.fromOpaque(context).takeUnretainedValue()
-        pending.take(unsafe NATSMessage(message), subject: unsafe String(cString: subject))
+        let session = unsafe Unmanaged<Session>.fromOpaque(context).takeUnretainedValue()
+        session.pending.take(unsafe NATSMessage(message), subject: unsafe String(cString: subject))
     }
 
     /// Called when the library has closed the connection.
     private static let end: cnats_end = { context in
         guard let context = unsafe context else { return }
-        unsafe Unmanaged<NATSPendingRequests>.fromOpaque(context).takeUnretainedValue().end()
+        let session = unsafe Unmanaged<Session>.fromOpaque(context).takeUnretainedValue()
+        session.pending.end(session.number)
+    }
+
+    /// Called when the server has denied a message or a subscription.
+    private static let denial: cnats_denial = { context, words in
+        guard let context = unsafe context else { return }
+        let session = unsafe Unmanaged<Session>.fromOpaque(context).takeUnretainedValue()
+        session.pending.deny(unsafe String(cString: words), session.number)
+    }
+
+    /// The error for what the server denies.
+    ///
+    /// - Parameter words: Its words, which name the subject.
+    func denial(_ words: String) -> ConnectorError {
+        error(
+            .storage,
+            "the outbox cannot be used: NATS: \(words)",
+            fix:
+                "grant it to the user in the configuration of the NATS servers; the guide to the outbox lists what is needed",
+            isRetryable: true
+        )
     }
 
     /// Creates an error with the text of a server, in which secrets are redacted.
@@ -188,37 +243,6 @@ final class NATSConnection: Sendable {
         isRetryable: Bool = false
     ) -> ConnectorError {
         ConnectorError(code, redact(message), fix: fix, cause: cause.map(redact), isRetryable: isRetryable)
-    }
-
-    // MARK: Reconnecting
-
-    /// Reconnects, unless this object closed the connection.
-    private func hasEnded() {
-        let library = state.withLock { state -> Library? in
-            guard let library = state.library.take() else {
-                state.hasEnded = true
-                return nil
-            }
-            state.failure = Self.closure
-            return library
-        }
-        if library != nil { reconnect() }
-    }
-
-    /// Tries to connect after a delay, until it succeeds or the connection is closed.
-    private func reconnect() {
-        _ = clock.schedule(after: Self.pause) { [weak self] in
-            let isStarted = HostThread.start("nats") { [weak self] in
-                guard let self, !self.state.withLock(\.isClosed) else { return }
-                do throws(ConnectorError) {
-                    try self.open(self.renewed())
-                } catch {
-                    self.state.withLock { $0.failure = error }
-                    self.reconnect()
-                }
-            }
-            if !isStarted { self?.reconnect() }
-        }
     }
 
     /// The reason that there is no connection.
@@ -289,15 +313,6 @@ final class NATSConnection: Sendable {
         return limit <= 0 || size <= limit
     }
 
-    /// What the server said when it last denied a request for lack of a permission; nil if it has denied none since the
-    /// previous call.
-    func takeDenial() -> String? {
-        var text = [CChar](repeating: 0, count: 512)
-        let isDenied = unsafe withLibrary { unsafe cnats_take_denial($0, &text, text.count) } ?? false
-        guard isDenied else { return nil }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
     /// Calls a body with the library's connection; nil while there is none.
     private func withLibrary<Value>(_ body: (OpaquePointer) -> Value) -> Value? {
         let library = state.withLock(\.library)
@@ -313,10 +328,12 @@ final class NATSConnection: Sendable {
 
     /// Begins a request, whose responses go to a handler until it returns true or ``end(_:)`` is called.
     ///
-    /// - Parameter consumer: A consumer whose messages are also responses; nil for none.
+    /// - Parameters:
+    ///   - subject: Where it is sent; if the server denies that, the handler receives a message of the status 403.
+    ///   - consumer: A consumer whose messages are also responses; nil for none.
     /// - Returns: The number of the request.
-    func begin(_ consumer: String? = nil, _ handler: @escaping ResponseHandler) -> UInt64 {
-        pending.add(consumer, handler)
+    func begin(_ subject: String, _ consumer: String? = nil, _ handler: @escaping ResponseHandler) -> UInt64 {
+        pending.add(subject, consumer, handler)
     }
 
     /// Ends a request.

@@ -13,7 +13,7 @@ extension NATSEngine {
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
-        var batch = OutboxBatch(target: target, entries: [])
+        var batch = OutboxBatch(target: target)
         let clock = jetStream.clock
         try await learn([target])
         let preparation = state.withLock { $0.leases[target]?.prepare(limits.count, now: clock.now(), time: now) }
@@ -36,7 +36,10 @@ extension NATSEngine {
             let more = try await pull(room, bytes, target)
             state.withLock { $0.leases[target]?.add(more) }
         }
-        (batch.entries, batch.isFull) = state.withLock { $0.leases[target]?.entries(limits) } ?? ([], false)
+        let (events, isFull) = state.withLock { $0.leases[target]?.next(limits) } ?? ([], false)
+        batch.reserve(events.reduce(0) { $0 + $1.entry.bytes + 1 })
+        for event in events { batch.append(event.entry) { $0 += event.payload } }
+        batch.isFull = isFull
         if batch.isEmpty { batch.nextDue = try await nextDue(target, now) } else { scheduleRenewal() }
         return batch
     }
@@ -69,7 +72,7 @@ extension NATSEngine {
             let known = Set(settled)
             let fresh = events.indices.filter { !known.contains($0) }.map { events[$0] }
             guard fresh.isEmpty, !settled.isEmpty else {
-                state.withLock { $0.sizes[target, default: MeanSize()].add(fresh.map(\.entry.event)) }
+                state.withLock { $0.sizes[target, default: MeanSize()].add(fresh.map(\.entry.bytes)) }
                 return fresh
             }
             wait = 0
@@ -119,7 +122,13 @@ extension NATSEngine {
             renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil,
             storedAt: lease.time
         )
-        return NATSLeases.LeasedEvent(entry: entry, reply: reply, until: until, subject: message.subject)
+        return NATSLeases.LeasedEvent(
+            entry: entry,
+            payload: event.payload,
+            reply: reply,
+            until: until,
+            subject: message.subject
+        )
     }
 
     /// When to fetch again: when a retry is due, or when another host may have released events. Nil if nothing is pending.
@@ -181,9 +190,10 @@ extension NATSEngine {
         }
         let dead = batch.entries.indices.filter { outcomes[$0] == .dead }
         let letters = dead.filter { leased[batch.entries[$0].position]?.hasLetter != true }.map { index in
-            letter(batch.entries[index], target, at: attempt.at, attempt.failures[index])
+            let entry = batch.entries[index]
+            return letter(entry, batch.payload(of: entry), target, at: attempt.at, attempt.failures[index])
         }
-        if !letters.isEmpty { _ = try await jetStream.publish(letters) }
+        if !letters.isEmpty { _ = try await publish(letters) }
         let positions = Set(dead.map { batch.entries[$0].position })
         state.withLock { $0.leases[target]?.noteLetters(of: positions) }
         try await acknowledge(
@@ -210,11 +220,12 @@ extension NATSEngine {
     /// The server may accept less than when it stored the event. Then the letter omits the reason, or the payload.
     private func letter(
         _ entry: OutboxBatch.Entry,
+        _ payload: [UInt8],
         _ target: String,
         at time: Timestamp,
         _ failure: DeliveryFailure?
     ) -> JetStream.Message {
-        let event = entry.event
+        let event = OutboxEvent(id: entry.id, kind: entry.kind, createdAt: entry.createdAt, payload: payload)
         let count = entry.attempts.saturatingAdding(1)
         func letter(_ payload: [UInt8], _ reason: String?) -> JetStream.Message {
             let failure = failure.map { DeliveryFailure($0.code, reason ?? $0.reason) }
@@ -268,13 +279,13 @@ extension NATSEngine {
             if idle.isEmpty { idle = try await pull(100, 1 << 20, target) }
             guard !idle.isEmpty else { break }
             let oldest = idle.removeFirst()
-            freed += oldest.entry.event.payload.count
+            freed += oldest.entry.bytes
             dropped.append(oldest)
         }
         state.withLock { $0.leases[target]?.add(idle) }
         try await giveUp(dropped, of: target)
         count(dropped: dropped.count, target)
-        return dropped.map(\.entry.event.id)
+        return dropped.map(\.entry.id)
     }
 
     /// Drops events of a connector that other connectors have, too. Only its own consumer changes; what a host is delivering, or is to
@@ -336,7 +347,7 @@ extension NATSEngine {
                 try await put(
                     events.map { event in
                         let time = event.entry.storedAt?.nanoseconds ?? 0
-                        return (event.entry.event, "moved-\(NATSLayout.token(path))-\(event.entry.position)-\(time)")
+                        return (event.event, "moved-\(NATSLayout.token(path))-\(event.entry.position)-\(time)")
                     },
                     for: [path]
                 )
@@ -367,35 +378,6 @@ extension NATSEngine {
     func count(dropped: Int, _ target: String) {
         state.withLock { $0.counts[target, default: Count()].dropped += dropped }
     }
-
-    /// Trims the stream in the background, every ``remembered`` settled events. Events that stay longer are harmless, so failures are
-    /// ignored.
-    private func trimIfDue(_ settled: Int) {
-        state.withLock { state in
-            state.untrimmed += settled
-            guard state.trimming == nil, state.isTrimDue else { return }
-            state.trimming = Task { [weak self, schema] in
-                while self?.beginTrim() == true { try? await schema.trim(keeping: Self.remembered) }
-            }
-        }
-    }
-
-    /// Starts the next trim if it is due.
-    ///
-    /// - Returns: Whether to trim.
-    private func beginTrim() -> Bool {
-        state.withLock { state in
-            guard state.isTrimDue else {
-                state.trimming = nil
-                return false
-            }
-            state.untrimmed %= Self.remembered
-            return true
-        }
-    }
-
-    /// The number of settled events that stay in the stream, so that they can still be looked up.
-    static let remembered = 1000
 
     // MARK: Leases
 

@@ -17,11 +17,11 @@ extension NATSEngine {
         /// The size of an event in bytes; nil before the first one.
         var mean: Double? { count > 0 ? Double(bytes) / Double(count) : nil }
 
-        /// Counts events.
-        mutating func add(_ events: [OutboxEvent]) {
+        /// Counts events of these sizes.
+        mutating func add(_ sizes: [Int]) {
             if count >= Self.memory { (count, bytes) = (count / 2, bytes / 2) }
-            count = count.saturatingAdding(events.count)
-            bytes = events.reduce(bytes) { $0.saturatingAdding($1.payload.count) }
+            count = count.saturatingAdding(sizes.count)
+            bytes = sizes.reduce(bytes) { $0.saturatingAdding($1) }
         }
     }
 
@@ -120,8 +120,7 @@ extension NATSEngine.State {
     /// Notes that this host has dropped events of a connector.
     mutating func noteDropped(_ entries: [OutboxBatch.Entry], at target: String) {
         for entry in entries {
-            var event = entry.event
-            event.payload = []
+            let event = OutboxEvent(id: entry.id, kind: entry.kind, createdAt: entry.createdAt, payload: [])
             dropped.append(NATSEngine.DroppedEvent(target: target, position: entry.position, event: event))
         }
         dropped.removeFirst(max(0, dropped.count - NATSEngine.droppedLimit))

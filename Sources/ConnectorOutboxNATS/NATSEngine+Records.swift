@@ -275,6 +275,6 @@ extension NATSEngine {
                 headers: NATSHeaders(id: "\(NATSLayout.token(event.id)).\(name)", event: NATSEvent.header(event))
             )
         }
-        _ = try await jetStream.publish(messages)
+        _ = try await publish(messages)
     }
 }

@@ -16,6 +16,9 @@ package final class NATSEngine: OutboxEngine {
     let schema: NATSSchema
     let now: @Sendable () -> Timestamp
     let state: Mutex<State>
+    private let replicas: Int
+    /// Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
+    let onTrim: @Sendable (ConnectorError?) -> Void
 
     package let stability: String
     package var isShared: Bool { true }
@@ -53,6 +56,12 @@ package final class NATSEngine: OutboxEngine {
         var untrimmed = 0
         /// The task that trims the stream; nil between trims.
         var trimming: Task<Void, Never>?
+        /// The task that deletes everything settled, because there is no room; nil while there is.
+        var clearing: Task<Bool, Never>?
+        /// Whether the last trim failed.
+        var cannotTrim = false
+        /// How many more looks until the settings of the streams are checked again.
+        var looksLeft = NATSEngine.looks
         /// Fires when leases must be renewed; nil if none is held.
         var timer: HostTimer?
         var isClosing = false
@@ -68,6 +77,7 @@ package final class NATSEngine: OutboxEngine {
     ///   - now: Returns the wall-clock time.
     ///   - renewed: Reads the settings again after the servers refused the credentials; nil if they never change.
     ///   - redact: Removes secrets from texts of the servers.
+    ///   - onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
     /// - Throws: `storage` if the servers cannot be used; `missing` if a stream or consumer does not exist; `conflict` if its settings
     ///   are wrong.
     package init(
@@ -75,13 +85,14 @@ package final class NATSEngine: OutboxEngine {
         targets: [String],
         now: @escaping @Sendable () -> Timestamp,
         renewed: (@Sendable () throws(ConnectorError) -> NATSSettings)? = nil,
-        redact: @escaping @Sendable (String) -> String = { $0 }
+        redact: @escaping @Sendable (String) -> String = { $0 },
+        onTrim: @escaping @Sendable (ConnectorError?) -> Void = { _ in }
     ) async throws(ConnectorError) {
         let connection = try await NATSConnection.connect(settings, renewed: renewed ?? { settings }, redact: redact)
         jetStream = JetStream(connection: connection, waits: settings.waits)
         layout = NATSLayout(stream: settings.stream)
-        schema = NATSSchema(jetStream: jetStream, layout: layout)
-        self.now = now
+        schema = NATSSchema(jetStream: jetStream, layout: layout, application: settings.application)
+        (self.now, self.onTrim, replicas) = (now, onTrim, settings.replicas)
         stability =
             settings.replicas > 1
             ? "NATS JetStream, on a majority of \(settings.replicas) servers; survives the loss of a server, or a power failure on one"
@@ -121,7 +132,8 @@ package final class NATSEngine: OutboxEngine {
         let connection = try await NATSConnection.connect(settings, renewed: { settings }, redact: redact)
         let schema = NATSSchema(
             jetStream: JetStream(connection: connection, waits: settings.waits),
-            layout: NATSLayout(stream: settings.stream)
+            layout: NATSLayout(stream: settings.stream),
+            application: settings.application
         )
         let result: Result<[String], ConnectorError>
         do throws(ConnectorError) {
@@ -190,7 +202,11 @@ package final class NATSEngine: OutboxEngine {
     /// By how many bytes a dead letter may exceed the event, to hold the reason.
     static let letterReserve = 4096
 
-    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
+    package func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        _ onStored: @escaping @Sendable (OutboxStep) -> Void
+    ) async throws(ConnectorError) -> OutboxStep {
         let subject = layout.subject(try await slots(targets))
         let messages = events.map { event in
             JetStream.Message(
@@ -204,11 +220,13 @@ package final class NATSEngine: OutboxEngine {
         {
             throw NATSConnection.tooLarge(largest.data.count)
         }
-        let isNew = try await jetStream.publish(messages)
+        let isNew = try await publish(messages)
         state.withLock { state in
-            for target in targets { state.sizes[target, default: MeanSize()].add(events) }
+            for target in targets { state.sizes[target, default: MeanSize()].add(events.map(\.payload.count)) }
         }
-        return OutboxStep(revision: nextRevision(), isApplied: isNew)
+        let step = OutboxStep(revision: nextRevision(), isApplied: isNew)
+        onStored(step)
+        return step
     }
 
     // MARK: Reading statistics
@@ -280,21 +298,37 @@ package final class NATSEngine: OutboxEngine {
         return Int64(hasher.finalize())
     }
 
-    package func check(_ targets: [String]) async throws(ConnectorError) { _ = try await slots(targets) }
+    /// Checks that each connector has a consumer, and now and then the settings of the streams, which an operator may have changed.
+    package func check(_ targets: [String]) async throws(ConnectorError) {
+        _ = try await slots(targets)
+        let isDue = state.withLock { state in
+            state.looksLeft -= 1
+            return state.looksLeft <= 0
+        }
+        guard isDue else { return }
+        // What is wrong is looked at each time, until it is right.
+        try await schema.checkStreams(replicas: replicas)
+        state.withLock { $0.looksLeft = Self.looks }
+    }
+
+    /// How often to look at the consumers before looking at the streams, too.
+    static let looks = 10
 
     package func close() async {
-        let (replies, trimming) = state.withLock { state in
+        let (replies, trimming, clearing) = state.withLock { state in
             state.isClosing = true
             if let timer = state.timer.take() { jetStream.clock.cancel(timer) }
             // Another host may have what is held for longer than its lease.
             let now = jetStream.clock.now()
             let held = state.leases.values.flatMap(\.held).filter { $0.until > now }
-            return (held.map(\.reply), state.trimming)
+            return (held.map(\.reply), state.trimming, state.clearing)
         }
         // Releases unsettled events, so that another host receives them immediately.
         for reply in replies { jetStream.connection.release(reply) }
         trimming?.cancel()
+        clearing?.cancel()
         await trimming?.value
+        _ = await clearing?.value
         await jetStream.connection.close()
     }
 }

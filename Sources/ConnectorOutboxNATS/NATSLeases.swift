@@ -12,6 +12,8 @@ struct NATSLeases: Sendable {
     /// A leased event.
     struct LeasedEvent: Sendable {
         var entry: OutboxBatch.Entry
+        /// The event's JSON.
+        var payload: [UInt8]
         /// The subject of its acknowledgement.
         var reply: String
         /// When the lease expires.
@@ -20,6 +22,11 @@ struct NATSLeases: Sendable {
         var subject: String?
         /// Whether its dead letter is stored.
         var hasLetter = false
+
+        /// The event as it was sent.
+        var event: OutboxEvent {
+            OutboxEvent(id: entry.id, kind: entry.kind, createdAt: entry.createdAt, payload: payload)
+        }
     }
 
     /// An event that was released for a retry.
@@ -127,18 +134,18 @@ struct NATSLeases: Sendable {
     /// The next batch: events of one capability, either all attempted before or all new.
     ///
     /// - Returns: The events, and whether there are more than the limits allow.
-    func entries(_ limits: BatchLimits) -> (entries: [OutboxBatch.Entry], isFull: Bool) {
+    func next(_ limits: BatchLimits) -> (events: [LeasedEvent], isFull: Bool) {
         guard let first = held.first?.entry else { return ([], false) }
-        var (entries, bytes): ([OutboxBatch.Entry], Int) = ([], 0)
+        var (events, bytes): ([LeasedEvent], Int) = ([], 0)
         for held in held {
-            bytes += held.entry.event.payload.count + 1
-            guard entries.count < limits.count, entries.isEmpty || bytes <= limits.bytes,
-                held.entry.event.kind.capability == first.event.kind.capability,
+            bytes += held.entry.bytes + 1
+            guard events.count < limits.count, events.isEmpty || bytes <= limits.bytes,
+                held.entry.kind.capability == first.kind.capability,
                 (held.entry.attempts == 0) == (first.attempts == 0)
             else { break }
-            entries.append(held.entry)
+            events.append(held)
         }
-        return (entries, entries.count < held.count)
+        return (events, events.count < held.count)
     }
 
     /// Releases all leases, for immediate redelivery.

@@ -10,6 +10,8 @@ struct NATSMessage: Sendable {
     var reply: String
     /// The status of a message without content, such as 404; otherwise nil.
     var status: Int?
+    /// What the server says about the status; nil for nothing.
+    var words: String?
     /// The subject of a stored message; nil for a response.
     var subject: String?
     /// The sequence number, if the message was read by it; otherwise nil.
@@ -32,11 +34,22 @@ struct NATSMessage: Sendable {
         }
         reply = unsafe cnats_reply(message).map { unsafe String(cString: $0) } ?? ""
         status = header("Status").flatMap { Int($0) }
+        words = status == nil ? nil : header("Description")
         id = header("Nats-Msg-Id")
         event = header("Connector-Event")
         failure = header("Connector-Failure")
         data = unsafe Array(UnsafeRawBufferPointer(start: cnats_data(message), count: cnats_size(message)))
     }
+
+    /// Stands for the response to a request that the server has denied, and to which it sends none.
+    ///
+    /// - Parameter words: What the server says about it.
+    init(denial words: String) {
+        (reply, status, self.words, data) = ("", Self.denied, words, [])
+    }
+
+    /// The status of ``init(denial:)``.
+    static let denied = 403
 
     /// Parses a stored message in the format of JetStream's API: header lines and content in Base64. Nil if it is invalid.
     init?(stored: JSONValue) {

@@ -8,6 +8,8 @@ internal import ConnectorPlatform
 struct NATSSchema: Sendable {
     let jetStream: JetStream
     let layout: NATSLayout
+    /// The application whose events these are; nil if its file has no name.
+    let application: String?
 
     /// The state of a connector's consumer.
     struct Consumer: Sendable {
@@ -85,7 +87,9 @@ struct NATSSchema: Sendable {
             let page = answer["consumers"]?.array ?? []
             for element in page {
                 let config = element["config"]
+                // The description tells them from those that an operator makes to look at the events.
                 guard let name = config?["durable_name"]?.string, let path = NATSLayout.path(name),
+                    config?["description"]?.string == path,
                     let slot = layout.slot(config?["filter_subject"]?.string ?? "")
                 else { continue }
                 guard config?["ack_policy"]?.string == "explicit" else {
@@ -150,10 +154,20 @@ struct NATSSchema: Sendable {
 
     /// Checks that the streams exist and have the right settings. Changes nothing.
     func checkStreams(replicas: Int) async throws(ConnectorError) {
+        try checkSize()
         for (stream, wanted) in streams(replicas) {
             guard let info = try await info(stream) else { throw missing(stream: stream) }
             try check(info, wanted, stream)
         }
+    }
+
+    /// Checks that the server accepts messages that are large enough for the reason of a dead letter.
+    private func checkSize() throws(ConnectorError) {
+        guard !jetStream.connection.accepts(NATSEngine.letterReserve) else { return }
+        throw wrong(
+            "the NATS server accepts no message of \(NATSEngine.letterReserve) bytes",
+            fix: "increase max_payload of the server, or of the user: dead letters have their reasons with them"
+        )
     }
 
     private func streams(_ replicas: Int) -> [(String, JSONObject)] {
@@ -163,7 +177,24 @@ struct NATSSchema: Sendable {
         ]
     }
 
+    /// The start of the description of a stream, before the name of its application.
+    private static let ownership = "connector-host outbox of "
+
     private func check(_ info: JSONValue, _ wanted: JSONObject, _ stream: String) throws(ConnectorError) {
+        if let application, let text = info["config"]?["description"]?.string, text.hasPrefix(Self.ownership),
+            text != Self.ownership + application
+        {
+            let owner = text.dropFirst(Self.ownership.count)
+            throw wrong(
+                "the stream \(stream) is that of the application \"\(owner)\", not of \"\(application)\", and hosts of both would deliver "
+                    + "each other's events",
+                fix:
+                    "set another \"stream\" in \"outbox\" of connectors.json; to share it, change its description with the tools of NATS"
+            )
+        }
+        guard info["config"]?["deny_delete"]?.bool != true else {
+            throw wrong("the stream \(stream) keeps what is settled for ever: its deny_delete is set")
+        }
         // Only dead letters may expire.
         for key in stream == layout.stream ? ["max_age", "max_msgs_per_subject"] : [] {
             guard let limit = info["config"]?[key]?.integer, limit > 0 else { continue }
@@ -190,10 +221,13 @@ struct NATSSchema: Sendable {
     /// - Returns: A sentence for each change.
     /// - Throws: `conflict` for other wrong settings, which only an operator can resolve.
     func migrateStreams(replicas: Int) async throws(ConnectorError) -> [String] {
+        try checkSize()
         var done: [String] = []
         for (stream, wanted) in streams(replicas) {
             guard let info = try await info(stream) else {
-                _ = try await jetStream.request("STREAM.CREATE.\(stream)", .object(wanted))
+                var config = wanted
+                config["description"] = application.map { JSONValue.string(Self.ownership + $0) }
+                _ = try await jetStream.request("STREAM.CREATE.\(stream)", .object(config))
                 done.append("created the stream \(stream)")
                 continue
             }

@@ -3,7 +3,8 @@
 
 /// The settings of an outbox in NATS: the servers, the credentials and the stream.
 package struct NATSSettings: Sendable, Hashable {
-    /// One or more servers of a cluster, separated by commas: `nats://a:4222,nats://b:4222`.
+    /// One or more servers of a cluster, separated by commas: `nats://a:4222,nats://b:4222`. If one begins with `tls://`, connections to
+    /// all of them are encrypted.
     package var url: String
     /// The name of the stream; that of the dead letters is derived from it.
     package var stream: String
@@ -21,8 +22,18 @@ package struct NATSSettings: Sendable, Hashable {
     package var user: String?
     /// The password sent to the server; a secret.
     package var password: String?
+    /// The application whose events the stream keeps; nil if its file has no name.
+    package var application: String?
     /// The timeouts and delays.
     package var waits = Waits()
+
+    /// Whether connections must be encrypted: the client library itself pays no attention to `tls://`.
+    var usesTLS: Bool {
+        isEncrypted || authorities != nil
+            || url.split(separator: ",").contains { server in
+                server.drop(while: \.isWhitespace).prefix(6).lowercased() == "tls://"
+            }
+    }
 
     /// Timeouts and delays, in nanoseconds.
     package struct Waits: Sendable, Hashable {

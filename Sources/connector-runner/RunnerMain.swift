@@ -5,7 +5,6 @@ internal import CRunner
 internal import ConnectorBase
 internal import ConnectorIsolation
 internal import ConnectorPlatform
-internal import ConnectorSandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -31,8 +30,10 @@ enum RunnerMain {
         }
         guard runner_die_with(parent) == 0 else { _exit(0) }
         unsafe runner_set_name("connector-runner")
-        // The descriptor of its own program, from which it was started.
-        close(RUNNER_SOCKET + 1)
+        #if os(Linux)
+            // The descriptor of its own program, from which it was started.
+            close(RUNNER_SOCKET + 1)
+        #endif
         // Before the first thread, and before any plugin code. With namespaces, another process continues from here.
         let sandbox = RunnerSandbox(settings, host: parent)
         let watch = runner_watch(RUNNER_SOCKET, 0)

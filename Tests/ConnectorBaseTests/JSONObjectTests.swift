@@ -17,6 +17,11 @@ import Testing
         #expect(!object.isEmpty && JSONObject().isEmpty)
     }
 
+    @Test func `an object is shown as JSON`() {
+        let object: JSONObject = ["title": "Milk", "count": [1, nil]]
+        #expect("\(object)" == #"{"title":"Milk","count":[1,null]}"#)
+    }
+
     @Test func `the order of members does not affect equality`() {
         let first: JSONObject = ["a": 1, "b": [2]]
         let second: JSONObject = ["b": [2], "a": 1]

@@ -82,6 +82,8 @@ import Testing
         following.cancel()
         await following.value
         await host.close()
+        let late = await model.perform(ConsoleAct(.open, .gate("a"), title: "open a"))
+        #expect(late.isFailure && late.code == .notOpen)
     }
 
     @Test(.timeLimit(.minutes(1)))

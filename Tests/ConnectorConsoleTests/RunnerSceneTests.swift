@@ -51,13 +51,14 @@ import Testing
         }
     }
 
-    @Test func `a runner without a sandbox is shown in red`() throws {
-        let snapshot = snapshot("sandbox: off")
+    @Test(arguments: [("sandbox: off", "off"), ("no sandbox: macOS", "no sandbox: macOS")])
+    func `a runner without a sandbox is shown in red`(_ sandbox: String, _ text: String) throws {
+        let snapshot = snapshot(sandbox)
         for route in [Route.gates, .gate("shop")] {
             let scene = ConsoleRegistry.standard.scene(for: route, of: snapshot)
             let cells = scene.components.flatMap(\.rows).flatMap(\.cells)
-            let cell = try #require(cells.first { $0.text == "off" })
-            #expect(cell == StyledText("off", .bad))
+            let cell = try #require(cells.first { $0.text == text })
+            #expect(cell == StyledText(text, .bad))
         }
     }
 }

@@ -32,10 +32,10 @@ import Testing
             let response = await api.respond("GET", endpoint.path)
             let described = endpoint.answers.first { $0.status == response.status }
             #expect(described != nil, "\(endpoint.path) answers \(response.status)")
-            #expect(described?.contentTypes.contains(response.contentType) == true)
-            #expect((response.stream != nil) == (endpoint.operation == "events"))
-            guard response.contentType == ControlResponse.json else { continue }
-            let document = try JSONValue(parsing: response.body)
+            #expect(described?.contentTypes.contains(response.fields["Content-Type"] ?? "") == true)
+            #expect(response.isStream == (endpoint.operation == "events"))
+            guard response.fields["Content-Type"] == ServerResponse.json else { continue }
+            let document = try JSONValue(parsing: response.bytes)
             let schema = try #require(described?.schema)
             #expect(try SchemaCheck(schema: schema).faults(in: document) == [], "\(endpoint.path)")
         }
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `the description lists every endpoint, and is itself served by one`() async throws {
         let api = ControlAPI(try host())
-        let document = try JSONValue(parsing: await api.respond("GET", "/api/v1/openapi.json").body)
+        let document = try JSONValue(parsing: await api.respond("GET", "/api/v1/openapi.json").bytes)
         #expect(document == api.document)
         #expect(document["openapi"]?.string == "3.1.0")
         #expect(document["paths"]?.object?.names == api.endpoints.map(\.path))
@@ -57,23 +57,23 @@ import Testing
         #expect(Set(local.endpoints.map(\.path)).count == local.endpoints.count)
         let plan = await local.respond("GET", "/api/v1/swap/plan?connector=a&file=/nowhere.so")
         #expect(plan.status == 422)
-        #expect(try JSONValue(parsing: plan.body)["errors"]?[0]?["code"]?.string == "not-found")
+        #expect(try JSONValue(parsing: plan.bytes)["errors"]?[0]?["code"]?.string == "not-found")
         let relative = await local.respond("GET", "/api/v1/swap/plan?connector=a&file=nowhere.so")
         #expect(relative.status == 422)
-        #expect(String(decoding: relative.body, as: UTF8.self).contains("is not an absolute path"))
+        #expect(String(decoding: relative.bytes, as: UTF8.self).contains("is not an absolute path"))
     }
 
     @Test func `the API answers the same documents as the commands`() async throws {
         let host = try host()
         let api = ControlAPI(host)
-        #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/status").body) == host.report.json)
-        #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/status?x=1").body) == host.report.json)
-        #expect(String(decoding: await api.respond("GET", "/metrics").body, as: UTF8.self) == host.prometheusText)
+        #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/status").bytes) == host.report.json)
+        #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/status?x=1").bytes) == host.report.json)
+        #expect(String(decoding: await api.respond("GET", "/metrics").bytes, as: UTF8.self) == host.prometheusText)
     }
 
     @Test func `a host is ready once its required gates are`() async throws {
         let needed = await ControlAPI(try host()).respond("GET", "/readyz")
-        #expect(needed.status == 503 && String(decoding: needed.body, as: UTF8.self) == "a: closed\n")
+        #expect(needed.status == 503 && String(decoding: needed.bytes, as: UTF8.self) == "a: closed\n")
         let free = await ControlAPI(try host(#"[{"name": "a", "plugin": "sync", "required": false}]"#))
             .respond("GET", "/readyz")
         #expect(free.status == 200)
@@ -84,14 +84,14 @@ import Testing
         let api = ControlAPI(try host())
         let unknown = await api.respond("GET", "/api/v1/statuss")
         #expect(unknown.status == 404)
-        let error = try JSONValue(parsing: unknown.body)["errors"]?[0]
+        let error = try JSONValue(parsing: unknown.bytes)["errors"]?[0]
         #expect(error?["code"]?.string == "missing" && error?["fix"]?.string?.contains("/api/v1/status") == true)
         for method in ["POST", "DELETE", "get", "\u{7F}\u{FF}"] {
             let refused = await api.respond(method, "/api/v1/status")
-            #expect(refused.status == 405 && refused.allow == "GET, HEAD, OPTIONS")
+            #expect(refused.status == 405 && refused.fields["Allow"] == "GET, HEAD, OPTIONS")
         }
         #expect(await api.respond("GET", "").status == 404)
-        #expect(await api.respond("GET", String(repeating: "/", count: 100_000)).body.count < 2000)
+        #expect(await api.respond("GET", String(repeating: "/", count: 100_000)).bytes.count < 2000)
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -252,6 +252,22 @@ import Testing
             close(await blocking { accept(socket.descriptor, nil, nil) })
             let error = await #expect(throws: ConnectorError.self) { try await answer.value }
             #expect(error?.code == .unavailable && error?.message.contains("has closed the connection") == true)
+            close(socket.descriptor)
+        }
+    }
+
+    @Test func `a response that is no HTTP is said to be that, and no end of the connection`() async throws {
+        try await withDirectory { root in
+            let socket = try ControlSocket(in: root)
+            let answer = Task { try await ControlClient(root).get("/api/v1/host") }
+            let descriptor = await blocking { accept(socket.descriptor, nil, nil) }
+            let connection = RawSocket.Box(RawSocket(descriptor: descriptor))
+            _ = await blocking { connection.value.read(until: "\r\n\r\n") }
+            connection.value.send("no HTTP\r\n\r\n".utf8)
+            let error = await #expect(throws: ConnectorError.self) { try await answer.value }
+            #expect(error?.code == .unavailable)
+            #expect(error?.message.contains("closed the connection") == false, "\(error?.message ?? "")")
+            #expect(error?.message.contains("/api/v1/host") == true && error?.cause?.isEmpty == false)
             close(socket.descriptor)
         }
     }

@@ -52,10 +52,10 @@ struct ControlActTests: ControlTests {
         func apply(_ basis: JSONValue) async throws -> (status: Int, document: JSONValue) {
             let body: JSONValue = ["basis": basis]
             let response = await api.respond(post("/api/v1/reload", body.serialized()))
-            return (response.status, try JSONValue(parsing: response.body))
+            return (response.status, try JSONValue(parsing: response.bytes))
         }
         try write("2")
-        let plan = try JSONValue(parsing: await api.respond("GET", "/api/v1/plan").body)
+        let plan = try JSONValue(parsing: await api.respond("GET", "/api/v1/plan").bytes)
         try write("3")
         let refused = try await apply(try #require(plan["basis"]))
         #expect(refused.status == 409)
@@ -77,7 +77,7 @@ struct ControlActTests: ControlTests {
                 let response = await api.respond(post("/api/v1/calls", body))
                 #expect(response.status == 200)
                 let expected: JSONValue = ["version": 1, "path": "a", "operation": "answer", "result": [1]]
-                let answered = try JSONValue(parsing: response.body)
+                let answered = try JSONValue(parsing: response.bytes)
                 #expect(answered == expected)
             }
         }
@@ -90,7 +90,7 @@ struct ControlActTests: ControlTests {
             let body = #"{"connector": "a", "operation": "answer", "arguments": {"value": \#(deepest)}}"#
             let response = await api.respond(post("/api/v1/calls", body))
             #expect(response.status == 200)
-            let answered = try JSONValue(document: response.body)
+            let answered = try JSONValue(document: response.bytes)
             let expected = try JSONValue(parsing: deepest)
             #expect(answered["result"] == expected)
         }
@@ -118,7 +118,7 @@ struct ControlActTests: ControlTests {
             (.timedOut, 504), (.rateLimited, 429), (.conflict, 409), (.storage, 503), (.unauthorized, 502),
             (.misbehaved, 502), (ConnectorError.Code(rawValue: "whatever"), 502),
         ]
-        for (code, status) in expected { #expect(ControlResponse(ConnectorError(code, "x")).status == status) }
+        for (code, status) in expected { #expect(ServerResponse(ConnectorError(code, "x")).status == status) }
     }
 
     @Test(arguments: [
@@ -162,7 +162,7 @@ struct ControlActTests: ControlTests {
             func state(_ act: String) async throws -> String? {
                 let response = await api.respond(post("/api/v1/gates/\(act)", #"{"connector": "a"}"#))
                 #expect(response.status == 200)
-                return try Report(json: JSONValue(parsing: response.body))?["a"]?.state.rawValue
+                return try Report(json: JSONValue(parsing: response.bytes))?["a"]?.state.rawValue
             }
             let states = [try await state("close"), try await state("open"), try await state("retry")]
             #expect(states == ["closed", "open", "open"])
@@ -172,24 +172,35 @@ struct ControlActTests: ControlTests {
         }
     }
 
+    @Test(arguments: ["open", "retry"])
+    func `a host that has closed refuses to open its gates again`(_ act: String) async throws {
+        try await withAPI { host, api in
+            await host.close()
+            let response = await api.respond(post("/api/v1/gates/\(act)", #"{"connector": "a"}"#))
+            #expect(response.status == 503)
+            let refusal = try error(response)
+            #expect(refusal["code"] == "not-open")
+        }
+    }
+
     // MARK: The outbox
 
     @Test func `waiting events and dead letters are listed, replayed and dropped`() async throws {
         let connectors = #"[{"name": "a", "plugin": "deliveries"}]"#
         try await withAPI(connectors, plugin: "deliveries") { host, api in
-            #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox").body)["outboxes"] == [])
+            #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox").bytes)["outboxes"] == [])
             try await host.close("a")
             let receipt = try await host.gate("a").send("track", ["event": "Seen", "userId": "u1"])
-            let list = try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox?connector=a").body)
+            let list = try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox?connector=a").bytes)
             #expect(list["outboxes"]?[0]?["queued"] == 1)
             #expect(OutboxDocument.statistics(json: list).map(OutboxDocument.statistics) == list)
-            let event = try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox/\(receipt.id)").body)
+            let event = try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox/\(receipt.id)").bytes)
             #expect(event["event"]?["event"] == "Seen" && event["connectors"]?[0]?["state"] == "queued")
             #expect(OutboxDocument.event(json: event).map { OutboxDocument.event($0, showsPayload: true) } == event)
             #expect(await api.respond("GET", "/api/v1/outbox/unknown").status == 404)
             #expect(await api.respond("GET", "/api/v1/outbox/%FF").status == 400)
             #expect(await api.respond("GET", "/api/v1/outbox/").status == 404)
-            let dead = try JSONValue(parsing: await api.respond("GET", "/api/v1/dead?limit=5").body)
+            let dead = try JSONValue(parsing: await api.respond("GET", "/api/v1/dead?limit=5").bytes)
             #expect(dead["dead"] == [] && OutboxDocument.dead(json: dead)?.letters.isEmpty == true)
             for query in [
                 "limit=0", "limit=x", "limit=1e2", "limit=1&limit=2", "limit=%FF", "connector=", "after=", "after=x",
@@ -197,7 +208,7 @@ struct ControlActTests: ControlTests {
             ] {
                 #expect(await api.respond("GET", "/api/v1/dead?\(query)").status == 400, "\(query)")
             }
-            func act(_ name: String, _ body: String) async -> ControlResponse {
+            func act(_ name: String, _ body: String) async -> ServerResponse {
                 await api.respond(post("/api/v1/dead/\(name)", body))
             }
             #expect(await act("drop", "{}").status == 400)
@@ -205,9 +216,9 @@ struct ControlActTests: ControlTests {
             #expect(await act("drop", #"{"all": false}"#).status == 400)
             #expect(await act("replay", #"{"ids": ["x"]}"#).status == 404)
             #expect(await act("replay", #"{"all": true, "queued": true}"#).status == 400)
-            #expect(try JSONValue(parsing: await act("replay", #"{"all": true}"#).body)["replayed"] == 0)
+            #expect(try JSONValue(parsing: await act("replay", #"{"all": true}"#).bytes)["replayed"] == 0)
             let dropped = await act("drop", #"{"all": true, "queued": true, "connector": "a"}"#)
-            #expect(try JSONValue(parsing: dropped.body) == ["version": 1, "dropped": 1])
+            #expect(try JSONValue(parsing: dropped.bytes) == ["version": 1, "dropped": 1])
         }
     }
 
@@ -220,10 +231,10 @@ struct ControlActTests: ControlTests {
             func page(_ query: String) async throws -> JSONValue {
                 let answer = await api.respond("GET", "/api/v1/dead?limit=3\(query)")
                 #expect(answer.status == 200)
-                return try JSONValue(parsing: answer.body)
+                return try JSONValue(parsing: answer.bytes)
             }
             func ids(_ page: JSONValue) -> [String] { (page["dead"]?.array ?? []).compactMap { $0["id"]?.string } }
-            let whole = try JSONValue(parsing: await api.respond("GET", "/api/v1/dead").body)
+            let whole = try JSONValue(parsing: await api.respond("GET", "/api/v1/dead").bytes)
             let all = try #require(OutboxDocument.dead(json: whole))
             #expect(all.letters.count == 7 && all.next == nil)
             let first = try await page("")
@@ -231,7 +242,7 @@ struct ControlActTests: ControlTests {
             #expect(OutboxDocument.dead(json: first)?.next?.description == first["next"]?.string)
             let dropped = JSONValue.array([2, 4].map { .string(all.letters[$0].event.id) })
             let answer = await api.respond(post("/api/v1/dead/drop", #"{"ids": \#(dropped.serialized())}"#))
-            #expect(try JSONValue(parsing: answer.body)["dropped"] == 2)
+            #expect(try JSONValue(parsing: answer.bytes)["dropped"] == 2)
             let next = try #require(first["next"]?.string)
             let second = try await page("&after=\(PercentCoding.encode(next))")
             #expect(ids(second) == [3, 5, 6].map { all.letters[$0].event.id })
@@ -260,10 +271,12 @@ struct ControlActTests: ControlTests {
                 #expect(body == nil || body?["description"] == "At most 1024 KiB.")
                 for other in ["GET", "POST", "PUT", "TRACE"] where other != endpoint.method.rawValue {
                     let refused = await api.respond(ServerRequest(other, path, ["Content-Type": "application/json"]))
-                    #expect(refused.status == 405 && refused.allow?.contains(endpoint.method.rawValue) == true)
+                    #expect(
+                        refused.status == 405 && refused.fields["Allow"]?.contains(endpoint.method.rawValue) == true
+                    )
                 }
                 let options = await api.respond("OPTIONS", path)
-                #expect(options.status == 204 && options.allow?.contains(endpoint.method.rawValue) == true)
+                #expect(options.status == 204 && options.fields["Allow"]?.contains(endpoint.method.rawValue) == true)
             }
             #expect(api.endpoint(for: ServerRequest("GET", "/api/v1/calls")) == nil)
             #expect(api.endpoint(for: ServerRequest("HEAD", "/api/v1/status?x=1"))?.right == .read)

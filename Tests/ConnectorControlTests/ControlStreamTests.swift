@@ -30,10 +30,18 @@ struct ControlStreamTests: ControlTests {
 
     // MARK: Calls
 
-    /// Starts the stream of an answer, as a server does once it is ready to send.
-    private func started(_ response: ControlResponse) throws -> AsyncStream<[UInt8]> {
-        guard let start = response.stream else { throw ConnectorError(.failed, "the answer is no stream") }
-        return start()
+    /// Starts the stream of an answer, as a server does once it is ready to send. Dropping the parts cancels it.
+    private func started(_ response: ServerResponse) throws -> AsyncStream<[UInt8]> {
+        guard case .stream(let write) = response.body else {
+            throw ConnectorError(.failed, "the answer is no stream")
+        }
+        let (parts, reader) = AsyncStream.makeStream(of: [UInt8].self)
+        let writing = Task {
+            try? await write(BodyWriter { reader.yield($0) })
+            reader.finish()
+        }
+        reader.onTermination = { _ in writing.cancel() }
+        return parts
     }
 
     /// What a stream holds.
@@ -50,7 +58,7 @@ struct ControlStreamTests: ControlTests {
             let name = "api \(accept)"
             let body = #"{"connector": "a", "operation": "begin", "arguments": ["\#(name)"]}"#
             let response = await api.respond(post("/api/v1/calls", body, accept: accept))
-            #expect(response.status == 200 && response.contentType == accept)
+            #expect(response.status == 200 && response.fields["Content-Type"] == accept)
             let parts = try started(response)
             let gate = try host.gate("a")
             while (try? await gate.call("progress", ["name": .string(name), "text": "{\"done\": 1}"])) == nil {
@@ -128,23 +136,34 @@ struct ControlStreamTests: ControlTests {
     @Test func `a client that reads too slowly is told how many events it missed`() async throws {
         try await withAPI { host, api in
             let response = await api.respond(ServerRequest("GET", "/api/v1/events", ["Accept": "application/jsonl"]))
-            let parts = try started(response)
-            var published = 0 as Int64
-            func publish() {
-                published += 1
-                let event = ConnectorEvent(connector: "a", name: "rang", payload: .integer(published))
+            guard case .stream(let write) = response.body else {
+                throw ConnectorError(.failed, "the answer is no stream")
+            }
+            let publish: @Sendable (Int64) -> Void = { number in
+                let event = ConnectorEvent(connector: "a", name: "rang", payload: .integer(number))
                 host.environment.services.events.publish(event)
             }
-            for _ in 0..<(2 * ControlStream.capacity) { publish() }
-            var (last, missed) = (0 as Int64, 0 as Int64)
-            for await part in parts {
-                let event = try JSONValue(parsing: part)
-                let (number, lost) = (event["payload"]?.integer ?? 0, event["missed"]?.integer ?? 0)
-                #expect(number == last + lost + 1)
-                (last, missed) = (number, missed + lost)
-                if missed > 0 { return }
-                publish()
-            }
+            let numbers = Mutex((published: 1 as Int64, read: 0 as Int64))
+            publish(1)
+            do {
+                try await write(
+                    BodyWriter { part in
+                        let event = try JSONValue(parsing: part)
+                        let (number, lost) = (event["payload"]?.integer ?? 0, event["missed"]?.integer ?? 0)
+                        let (last, next) = numbers.withLock { numbers in
+                            let (last, first) = (numbers.read, numbers.published + 1)
+                            numbers.read = number
+                            // With the first part more than is kept for a reader, then as many events as are read.
+                            numbers.published += last == 0 ? Int64(2 * ControlStream.capacity) : 1
+                            return (last, first...numbers.published)
+                        }
+                        #expect(number == last + lost + 1)
+                        if lost > 0 { throw CancellationError() }
+                        for number in next { publish(number) }
+                    }
+                )
+                Issue.record("the stream has ended before an event was missed")
+            } catch is CancellationError {}
         }
     }
 

@@ -33,7 +33,15 @@ extension ControlTests {
         return ServerRequest("POST", path, fields, body: Array(body.utf8))
     }
 
-    func error(_ response: ControlResponse) throws -> JSONValue {
-        try #require(try JSONValue(parsing: response.body)["errors"]?[0])
+    func error(_ response: ServerResponse) throws -> JSONValue {
+        try #require(try JSONValue(parsing: response.bytes)["errors"]?[0])
     }
+}
+
+extension ServerResponse {
+    /// The complete body; empty for a stream.
+    var bytes: [UInt8] { if case .bytes(let bytes) = body { bytes } else { [] } }
+
+    /// Whether the body is a stream.
+    var isStream: Bool { if case .stream = body { true } else { false } }
 }

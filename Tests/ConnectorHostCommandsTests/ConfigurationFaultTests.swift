@@ -83,6 +83,23 @@ import Testing
         #expect(document["failing"] == 2)
     }
 
+    @Test func `a gate whose file of answers is missing would fail with --simulate alone`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "calculator", "plugin": .string(FixturePlugins.good("sync")), "simulate": "missing.json"]
+        ])
+        let result = try await workspace.program.run("validate")
+        #expect(result.status == 1)
+        #expect(result.output.contains("there is no file missing.json"), "\(result.output)")
+        let end = "✗ connectors.json is well formed: 1 gate, of which 1 would fail with --simulate\n"
+        #expect(result.output.hasSuffix(end), "\(result.output)")
+        let document = try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)
+        #expect(document["valid"] == false && document["failing"] == 0)
+        let simulated = try await workspace.program.run("validate", "--simulate")
+        #expect(simulated.status == 1)
+        #expect(simulated.output.hasSuffix("is well formed: 1 gate, of which 1 would fail\n"), "\(simulated.output)")
+    }
+
     @Test(arguments: [
         "symbol-absent", "missing-dependency", "missing-symbol", "signature-mismatch", "garbage-manifest",
     ])

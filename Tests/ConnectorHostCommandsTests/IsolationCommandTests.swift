@@ -3,6 +3,7 @@
 
 #if os(Linux)
     import ConnectorManifest
+    import ConnectorPlatform
     import Glibc
     import Testing
 
@@ -36,6 +37,76 @@
             #expect(gate["promotion"]?["reason"]?.string?.contains("SIGABRT") == true, "\(gate)")
             #expect(gate["sandbox"]?.string?.hasPrefix("sandbox: filter") == true)
             #expect(third["runners"]?[0]?["connectors"] == ["bad"])
+        }
+
+        /// Makes the kernel run no program from memory, in a PID namespace of its own, and then runs a program.
+        private static let forbidding = #"echo 2 > /proc/sys/vm/memfd_noexec && exec "$0" "$@""#
+        private static let namespaces = ["--user", "--map-root-user", "--pid", "--mount-proc", "--kill-child"]
+        /// Whether this user may do that, and the kernel knows it.
+        private static let mayForbid =
+            shell("unshare \(namespaces.joined(separator: " ")) sh -c '\(forbidding)' true 2> /dev/null") == 0
+
+        @Test(.enabled(if: mayForbid, "the kernel cannot forbid programs in memory here"))
+        func `where the kernel runs no program from memory, a runner is followed by another one all the same`()
+            async throws
+        {
+            let workspace = try Workspace()
+            let file: JSONValue = [
+                "version": 1, "state": "state", "plugins": [],
+                "connectors": [
+                    [
+                        "name": "gate", "plugin": .string(FixturePlugins.contract("crashes")), "probe": "off",
+                        "isolation": "process", "sandbox": "off",
+                    ]
+                ],
+            ]
+            try workspace.write(file.serialized(), to: "connectors.json")
+            let arguments = Self.namespaces + ["sh", "-c", Self.forbidding, Program.path, "run", "--json"]
+            let host = try Child(start: "/usr/bin/unshare", arguments, workspace.program)
+            func runner() async throws -> JSONValue? {
+                let status = try await workspace.program.run("status", "--attach", "--json")
+                guard status.status == 0 else { return nil }
+                return try JSONValue(parsing: status.output)["runners"]?[0]?["process"]
+            }
+            var first: JSONValue?
+            while first == nil { first = try await runner() }
+            #expect(try await workspace.program.run("call", "--attach", "gate", "crash", "kill").status != 0)
+            var second = first
+            while second == nil || second == first { second = try await runner() }
+            // unshare blocks SIGTERM; its death ends the host.
+            host.signal(SIGKILL)
+            _ = try await host.finish()
+        }
+
+        @Test func `whatever a hostile plugin does in a runner, the host has less than 20 MB`() async throws {
+            let workspace = try Workspace()
+            let file: JSONValue = [
+                "version": 1, "state": "state", "plugins": [],
+                "connectors": [
+                    [
+                        "name": "gate", "plugin": .string(FixturePlugins.contract("hostile")), "probe": "off",
+                        "isolation": "process", "sandbox": ["memory": 134_217_728, "threads": 32],
+                    ]
+                ],
+            ]
+            try workspace.write(file.serialized(), to: "connectors.json")
+            let host = try workspace.program.start(["run", "--json"])
+            while try await workspace.program.run("status", "--attach", "--json").status != 0 {}
+            for (name, argument) in [
+                ("exec", "/bin/true"), ("spawn", "/bin/true"), ("fork", "none"), ("ptrace", "none"),
+                ("signal-host", "none"), ("socket", "2"), ("unshare", "none"), ("memfd", "none"),
+                ("in-flight", "none"), ("write", "/tmp/x"), ("descriptors", "100000"), ("memory", "4096"),
+            ] {
+                let arguments = ["call", "--attach", "gate", "act", name, argument, "\(host.identifier)"]
+                let act = try await workspace.program.start(arguments).finish()
+                // The number of an error.
+                let error = Int32(act.output.dropLast())
+                #expect(act.status == 0 && error.map { $0 > 0 } == true, "\(name): \(act)")
+            }
+            let memory = try #require(ProcessMemory.privateBytes(of: host.identifier))
+            #expect(memory < 20_000_000, "the host has \(memory) bytes")
+            host.signal(SIGTERM)
+            #expect(try await host.finish().status == 0)
         }
 
         @Test func `a plugin finds its directory only if its sandbox names it, and a failure says so`() async throws {

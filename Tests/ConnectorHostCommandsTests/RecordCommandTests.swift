@@ -142,6 +142,15 @@ import Testing
         #expect(try readFile(at: file).contains("\"exact\": true"))
     }
 
+    @Test func `a recording does not replace what is no file`() async throws {
+        let workspace = try self.workspace("https://nominatim.example.com")
+        try #require(shell("mkfifo '\(workspace.path)/pipe'") == 0)
+        let command = [Program.path] + Self.call + ["--simulate"]
+        let kept = try await record(workspace.program, ["--into", "pipe", "--replace"], command)
+        #expect(kept.status == 1 && kept.error.contains("pipe is not a file, and is kept"), "\(kept)")
+        #expect(shell("test -p '\(workspace.path)/pipe'") == 0)
+    }
+
     @Test func `a recording that cannot be made fails with the reason`() async throws {
         let workspace = try self.workspace("https://nominatim.example.com")
         let usage = try await workspace.program.run("record", "geocoder")

@@ -26,6 +26,13 @@ import Testing
         return try #require(ReloadDocument(reload: reload).lines(TextStyle(isColoured: false, isUnicode: false)).last)
     }
 
+    @Test func `a reload that is printed says how it ended, and why`() throws {
+        var reload = try #require(Reload(json: ["version": 1, "sha256": "0123456789abcdef"]))
+        #expect("\(reload)" == "active")
+        (reload.phase, reload.errors) = (.read, [ConnectorError(.notFound, "there is no file")])
+        #expect("\(reload)" == "ended in the phase read: there is no file [not-found]")
+    }
+
     @Test func `what was rolled back has not changed`() throws {
         #expect(try summary([]).hasSuffix(" active: 2 changed, 1 kept  sha256 0123456789ab"))
         #expect(try summary(["b"]).hasSuffix(" active: 1 changed, 2 kept  sha256 0123456789ab"))

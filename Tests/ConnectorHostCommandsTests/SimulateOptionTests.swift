@@ -85,6 +85,18 @@ import Testing
         #expect(received.isEmpty)
     }
 
+    @Test func `a reference to a path from the vendor's root is answered by the same file`() async throws {
+        let workspace = try workspace("https://api.example.com/photon", simulate: "answers.json")
+        let moved = #"{"path": "/photon", "status": 302, "headers": {"Location": "/_received"}}"#
+        try workspace.write(
+            #"{"version": 1, "answers": [\#(moved), {"path": "/_received", "json": {"ok": true}}]}"#,
+            to: "answers.json"
+        )
+        let result = try await workspace.program.run("status", "--simulate", "--json")
+        #expect(result.status == 0, "\(result)")
+        #expect(try JSONValue(parsing: result.output)["gates"]?[0]?["evidence"]?[0]?["kind"] == "authenticated")
+    }
+
     @Test func `a redirect of a simulator leads to no real host`() async throws {
         let received = try await withVendor { url in
             let workspace = try workspace(url, simulate: "answers.json")

@@ -12,8 +12,8 @@ import Testing
     func `an answer for the wrong number of events leaves each event waiting, with a reason`(
         _ answers: [DeliveryAnswer]
     ) {
-        let entries = (1...2).map { OutboxBatch.Entry(position: $0, attempts: 0, event: .numbered(Int($0))) }
-        let decision = DeliveryDecision(.success(answers), of: OutboxBatch(target: "a", entries: entries)) { _, _ in
+        let batch = OutboxBatch(events: [.numbered(1), .numbered(2)])
+        let decision = DeliveryDecision(.success(answers), of: batch) { _, _ in
             OutboxEvent.start
         }
         #expect(decision.outcomes == [.waiting, .waiting])
@@ -40,10 +40,8 @@ import Testing
         _ answers: [DeliveryAnswer],
         _ outcomes: [DeliveryOutcome]
     ) {
-        let entries = answers.indices.map {
-            OutboxBatch.Entry(position: Int64($0 + 1), attempts: 0, event: .numbered($0 + 1))
-        }
-        let decision = DeliveryDecision(.success(answers), of: OutboxBatch(target: "a", entries: entries)) { _, least in
+        let batch = OutboxBatch(events: answers.indices.map { .numbered($0 + 1) })
+        let decision = DeliveryDecision(.success(answers), of: batch) { _, least in
             least == .zero ? Self.now : Self.later
         }
         #expect(decision.outcomes == outcomes)
@@ -57,8 +55,7 @@ import Testing
             CallOutcome("a", error: ConnectorError(.unavailable, "away")),
             CallOutcome("b", error: ConnectorError(.timedOut, "too slow")),
         ]
-        let entry = OutboxBatch.Entry(position: 1, attempts: 0, event: .numbered(1))
-        let decision = DeliveryDecision(.failure(error), of: OutboxBatch(target: "a", entries: [entry])) { _, _ in
+        let decision = DeliveryDecision(.failure(error), of: OutboxBatch(events: [.numbered(1)])) { _, _ in
             Self.now
         }
         let failure = DeliveryFailure(.failed, "every open child failed")

@@ -33,114 +33,22 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `a vendor that is away for a day gets everything when it comes back`() async throws {
+    @Test func `a flush in a cancelled task throws while events wait, and is true once none does`() async throws {
         let bench = Bench()
-        bench.vendor.answers(Vendor.refuses(.unavailable))
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...10), to: ["a"])
-        var waited = 0
-        while bench.clock.wallTime().nanoseconds - OutboxEvent.start.nanoseconds < 86_400_000_000_000 {
-            await bench.nextAttempt()
-            waited += 1
-        }
-        #expect((1440...1500).contains(waited), "once a minute, after the first few")
-        await bench.paused()
-        bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        await bench.nextAttempt()
-        await bench.drained()
-        #expect(bench.vendor.batches.last == (1...10).map { "event-\($0)" })
-        let record = try await bench.outbox.engine().records(RecordSelection(ids: ["event-1"])).first
-        #expect(record?.attempts.map(\.failure?.code) == [.unavailable, nil])
-        await bench.outbox.close()
-    }
-
-    @Test(arguments: [ConnectorError.Code.unauthorized, .denied, .missing, .failed, .misbehaved, .protocolViolation])
-    func `no event is dropped for a failure that no event caused`(_ code: ConnectorError.Code) async throws {
-        let bench = Bench()
-        bench.vendor.answers(Vendor.refuses(code, isRetryable: false))
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
-        for _ in 1...20 { await bench.nextAttempt() }
-        await bench.paused()
-        #expect(bench.statistics().queued == 3)
-        #expect(bench.statistics().dead == 0)
-        guard case .paused(let failure, _)? = bench.outbox.condition(of: "a") else {
-            Issue.record("the delivery does not pause")
-            return
-        }
-        #expect(failure == DeliveryFailure(code, "the vendor says no"))
-        await bench.outbox.close()
-    }
-
-    @Test func `that deliveries fail is told once, and that they succeed again`() async throws {
-        let bench = Bench()
-        bench.vendor.answers(Vendor.refuses(.unavailable))
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
-        for _ in 1...3 { await bench.nextAttempt() }
-        await bench.paused()
-        #expect(bench.pauses.reasons == ["the vendor says no"])
-        bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        await bench.nextAttempt()
-        while bench.pauses.reasons.count < 2 { await Task.yield() }
-        #expect(bench.pauses.reasons == ["the vendor says no", nil])
-        await bench.outbox.close()
-    }
-
-    @Test func `an attempt after a failure still tells the failure, until it succeeds`() async throws {
-        let bench = Bench()
-        bench.vendor.answers(Vendor.refuses(.unavailable))
-        try await bench.outbox.start(isStored: true)
+        bench.vendor.isOpen = false
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
-        await bench.paused()
-        bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        bench.vendor.stall()
-        await bench.nextAttempt()
-        while bench.vendor.batches.count < 2 { await Task.yield() }
-        #expect(
-            bench.outbox.condition(of: "a") == .delivering(after: DeliveryFailure(.unavailable, "the vendor says no"))
-        )
-        bench.vendor.resume()
-        await bench.drained()
-        bench.vendor.stall()
-        _ = try await bench.outbox.append(bench.events(2...2), to: ["a"])
-        while bench.vendor.batches.count < 3 { await Task.yield() }
-        #expect(bench.outbox.condition(of: "a") == .delivering(after: nil))
-        bench.vendor.resume()
-        await bench.outbox.close()
-    }
-
-    @Test func `a delivery that cannot be recorded is told with the cause`() async throws {
-        let engine = try await SteeredEngine.inMemory()
-        engine.mayStore.send()
-        engine.unsettled.store(1, ordering: .relaxed)
-        let bench = Bench(engine: { () throws(ConnectorError) in engine })
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
-        await bench.paused()
-        guard case .paused(let failure, _)? = bench.outbox.condition(of: "a") else {
-            Issue.record("the delivery does not pause")
-            return
-        }
-        #expect(failure == DeliveryFailure(.storage, "the disk fails: sector 7"))
-        await bench.nextAttempt()
-        await bench.drained()
-        #expect(bench.pauses.reasons == ["the disk fails: sector 7", nil])
-        #expect(bench.vendor.batches == [["event-1"]])
-        await bench.outbox.close()
-    }
-
-    @Test func `the one event that makes the vendor refuse a batch is found, and the others arrive`() async throws {
-        let bench = Bench(limits: BatchLimits(count: 100))
-        bench.vendor.answers(Vendor.refuses("event-37", "event-38", "event-99"))
-        _ = try await bench.outbox.append(bench.events(1...200), to: ["a"])
+        let waiting = Task { try await bench.outbox.flush(["a"], within: .seconds(5), isStored: true) }
+        waiting.cancel()
+        let error = await #expect(throws: ConnectorError.self) { try await waiting.value }
+        #expect(error?.isCancellation == true && error?.isRetryable == false)
+        #expect(try await bench.outbox.flush(["a"], within: .zero, isStored: true) == false)
+        bench.vendor.isOpen = true
         try await bench.outbox.start(isStored: true)
         await bench.drained()
-        let dead = try await bench.outbox.engine().records(RecordSelection(states: [.dead]))
-        #expect(dead.map(\.event.id) == ["event-37", "event-38", "event-99"])
-        #expect(dead.allSatisfy { $0.attempts.last?.failure == DeliveryFailure(.invalid, "bad request") })
-        #expect(bench.statistics().delivered == 197)
-        #expect(bench.vendor.batches.count < 60)
+        let drained = Task { try await bench.outbox.flush(["a"], within: nil, isStored: true) }
+        drained.cancel()
+        #expect(try await drained.value)
+        #expect(try await bench.outbox.flush(["a"], within: .zero, isStored: true))
         await bench.outbox.close()
     }
 
@@ -163,93 +71,6 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `each event has its own answer`() async throws {
-        let bench = Bench()
-        bench.vendor.answers { events in
-            .success(
-                events.map { event in
-                    switch event.id {
-                    case "event-1": .retry("later", after: .seconds(90))
-                    case "event-2": .rejected("never")
-                    case "event-3": .rejected("not with this key", code: .unauthorized)
-                    default: .accepted
-                    }
-                }
-            )
-        }
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...4), to: ["a"])
-        await bench.until { bench.statistics().delivered == 1 }
-        #expect(bench.statistics().dead == 1)
-        #expect(bench.statistics().queued == 2)
-        bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        await bench.clock.timers(atLeast: 2)
-        bench.clock.advance(by: .seconds(1))
-        await bench.until { bench.statistics().delivered == 2 }
-        #expect(bench.vendor.batches.last == ["event-3"])
-        await bench.clock.timers(atLeast: 2)
-        bench.clock.advance(by: .seconds(90))
-        await bench.drained()
-        #expect(bench.vendor.batches.last == ["event-1"])
-        await bench.outbox.close()
-    }
-
-    @Test func `a wait is at least as long as the vendor asks for`() async throws {
-        let bench = Bench()
-        bench.vendor.answers(Vendor.refuses(.rateLimited, after: .seconds(600)))
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
-        let start = bench.clock.now()
-        await bench.nextAttempt()
-        #expect(bench.clock.now() - start == 600_000_000_000)
-        await bench.outbox.close()
-    }
-
-    @Test func `a vendor that asks for more than a day is tried again after a day, and the failure says so`()
-        async throws
-    {
-        let bench = Bench()
-        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(99_999_999)))
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
-        let start = bench.clock.now()
-        await bench.nextAttempt()
-        #expect(bench.clock.now() - start == 86_400_000_000_000)
-        let reason = "the vendor says no; the vendor asks for a wait of 27777 h, and is tried again after 24 h"
-        #expect(bench.pauses.reasons == [reason])
-        await bench.outbox.close()
-    }
-
-    @Test func `an operator's attempt waits for no vendor, and takes events that wait on their own`() async throws {
-        let bench = Bench()
-        bench.vendor.answers { events in
-            .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(86_000)) : .accepted })
-        }
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
-        await bench.until { bench.statistics().delivered == 1 }
-        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(86_000)))
-        _ = try await bench.outbox.append(bench.events(3...3), to: ["a"])
-        await bench.paused()
-        bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        let start = bench.clock.now()
-        await bench.outbox.wake("a")
-        await bench.drained()
-        #expect(bench.statistics().delivered == 3 && bench.clock.now() == start)
-        await bench.outbox.close()
-    }
-
-    @Test func `one vendor that is away does not slow another`() async throws {
-        let bench = Bench(["a", "b"])
-        bench.vendor.answers(Vendor.refuses(.unavailable))
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...500), to: ["a", "b"])
-        await bench.drained("b")
-        #expect(bench.statistics("b").delivered == 500)
-        #expect(bench.statistics().queued == 500)
-        await bench.outbox.close()
-    }
-
     @Test func `nothing is sent to a gate that is not open, and everything once it is`() async throws {
         let bench = Bench()
         bench.vendor.isOpen = false
@@ -261,22 +82,6 @@ import Testing
         bench.outbox.gatesChanged()
         await bench.drained()
         #expect(bench.vendor.batches.count == 1)
-        await bench.outbox.close()
-    }
-
-    @Test func `an event that grows too old is a dead letter, also while the vendor is away`() async throws {
-        var policy = DeliveryPolicy()
-        policy.maximumAge = .seconds(3600)
-        let bench = Bench(policy: policy)
-        bench.vendor.isOpen = false
-        try await bench.outbox.start(isStored: true)
-        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
-        await bench.until { bench.outbox.condition(of: "a") == .waitingForGate }
-        await bench.clock.timers(atLeast: 2)
-        await bench.advance(by: .seconds(3601)) { bench.statistics().dead == 2 }
-        #expect(bench.vendor.batches.isEmpty)
-        let dead = try await bench.outbox.engine().records(RecordSelection())
-        #expect(dead.map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])
         await bench.outbox.close()
     }
 
@@ -336,6 +141,30 @@ import Testing
         }
         #expect(bench.vendor.batches.map(\.count) == [5, 5, 5, 5])
         await bench.outbox.close()
+    }
+
+    @Test func `a pace of one event in longer than time can be told waits after the first batch`() async throws {
+        var policy = DeliveryPolicy()
+        policy.pace = 1e-300
+        let bench = Bench(policy: policy, limits: BatchLimits(count: 1))
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 1 }
+        await bench.clock.timers(atLeast: 2)
+        #expect(bench.vendor.batches == [["event-1"]])
+        await bench.outbox.close()
+    }
+
+    @Test func `no pace is too slow or too senseless for the time that it gives to some events`() {
+        let spans: [(pace: Double?, span: UInt64)] = [
+            (10, 500_000_000), (nil, 0), (0, 0), (-1, 0), (.nan, 0), (.infinity, 0),
+            (1e-300, 9_000_000_000_000_000_000),
+        ]
+        for (pace, span) in spans {
+            var policy = DeliveryPolicy()
+            policy.pace = pace
+            #expect(policy.span(of: 5) == span, "\(String(describing: pace))")
+        }
     }
 
     @Test func `the pace counts only the events that were sent`() async throws {
@@ -424,26 +253,6 @@ import Testing
             #expect(bench.statistics().oldest == earlier)
             await bench.outbox.close()
         }
-    }
-
-    @Test func `an event that is tried again remains the oldest while later batches overtake it`() async throws {
-        let times = [3, 2, 1].map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - $0 * 3_600_000_000_000) }
-        let bench = Bench()
-        bench.vendor.answers { _ in .success([.retry("later"), .retry("later"), .accepted]) }
-        _ = try await bench.outbox.append((0...2).map { .numbered($0 + 1, at: times[$0]) }, to: ["a"])
-        try await bench.outbox.start(isStored: true)
-        await bench.until { bench.statistics().delivered == 1 }
-        bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        for number in 4...5 {
-            _ = try await bench.outbox.append([.numbered(number)], to: ["a"])
-            await bench.until { bench.statistics().delivered == number - 2 }
-            #expect(bench.statistics().queued == 2 && bench.statistics().oldest == times[0])
-            // A reading knows the oldest event, too, but not that it is being tried again.
-            try await bench.outbox.refresh(bench.outbox.engine())
-        }
-        await bench.advance(by: bench.policy.longestWait) { bench.statistics().queued == 0 }
-        #expect(bench.statistics().oldest == nil)
-        await bench.outbox.close()
     }
 
     @Test func `events that another process adds or leaves behind are delivered`() async throws {

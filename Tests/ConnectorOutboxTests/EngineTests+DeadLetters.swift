@@ -19,7 +19,7 @@ extension EngineTests {
         #expect(try await engine.replay(RecordSelection(ids: ["event-2"])) == 1)
         try await wait(engine) { $0["a"]?.queued == 1 }
         #expect(try await engine.drop(RecordSelection(ids: ["event-3"], states: [.dead])) == 1)
-        #expect(try await batch(engine).entries.map(\.event.id) == ["event-2"])
+        #expect(try await batch(engine).entries.map(\.id) == ["event-2"])
         #expect(
             try await engine.records(RecordSelection(targets: ["a"], states: [.dead])).map(\.event.id) == [
                 "event-1", "event-4",
@@ -56,7 +56,7 @@ extension EngineTests {
         let some = RecordSelection(targets: ["a"], ids: ["event-1", "event-2"])
         #expect(try await engine.replay(some, to: "c") == 2)
         try await wait(engine) { $0["c"]?.queued == 2 }
-        #expect(try await batch(engine, "c").entries.map(\.event) == events(1...2))
+        #expect(try await batch(engine, "c").events == events(1...2))
         let dead = try await engine.records(RecordSelection(states: [.dead]))
         #expect(dead.map(\.target) == ["a"] && dead.map(\.event.id) == ["event-3"])
         #expect(try await engine.replay(RecordSelection(), to: "c") == 1)
@@ -77,7 +77,7 @@ extension EngineTests {
             #expect(try await engine.replay(RecordSelection(), to: target) == 2)
             try await wait(engine) { $0[target]?.queued == 2 }
             let replayed = try await batch(engine, target)
-            #expect(replayed.entries.map(\.event) == events(1...2))
+            #expect(replayed.events == events(1...2))
             #expect(replayed.entries.allSatisfy { $0.renewedAt != nil })
             try await settle(engine, replayed, .dead)
         }

@@ -17,7 +17,7 @@ extension EngineTests {
         #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
         try await wait(engine) { $0["a"]?.queued == 4 && $0["b"]?.queued == 5 }
         #expect(try await engine.dropOldest(150, of: "a") == ["event-1", "event-3"])
-        #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
+        #expect(try await batch(engine).entries.map(\.id) == ["event-4", "event-5"])
         var queue = try #require(try await engine.statistics()["a"])
         #expect((queue.queued, queue.dropped) == (2, 3))
         #expect(kind.countsBytes ? queue.bytes == 200 : queue.bytes >= 200)
@@ -86,7 +86,7 @@ extension EngineTests {
         for _ in 1...2 { try await engine.store(dropped, alsoFor: "a") }
         #expect(try await engine.statistics()["a"]?.bytes == 300)
         let all = try await batch(engine)
-        #expect(all.entries.map(\.event) == events(1...3, bytes: 100))
+        #expect(all.events == events(1...3, bytes: 100))
         try await settle(engine, all, .delivered)
         let queue = try #require(try await engine.statistics()["a"])
         #expect((queue.queued, queue.bytes, queue.delivered) == (0, 0, 3))

@@ -322,7 +322,7 @@ import Testing
         let engine = try await engine()
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(batch.entries.map(\.attempts) == [3])
-        #expect(batch.entries.map(\.event.id) == ["event-1"])
+        #expect(batch.entries.map(\.id) == ["event-1"])
         await engine.close()
     }
 
@@ -342,7 +342,7 @@ import Testing
         }
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(batch.entries.map { $0.position & 0xFF } == [7, 8, 9])
-        #expect(batch.entries.map(\.event.id) == ["event-7", "event-8", "event-9"])
+        #expect(batch.entries.map(\.id) == ["event-7", "event-8", "event-9"])
         #expect(try await engine.statistics()["a"]?.queued == 3)
         await engine.close()
     }

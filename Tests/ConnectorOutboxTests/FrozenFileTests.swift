@@ -81,11 +81,11 @@ import Testing
             ]
         )
         let retried = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-        #expect(retried.entries.map(\.event.id) == ["event-2"])
+        #expect(retried.entries.map(\.id) == ["event-2"])
         let attempt = Attempt(at: OutboxEvent.start, failures: [nil])
         try await engine.settle(retried, [.delivered], attempt)
         let fresh = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-        #expect(fresh.entries.map(\.event.id) == ["event-5", "event-6"])
+        #expect(fresh.entries.map(\.id) == ["event-5", "event-6"])
         #expect(fresh.damage == nil, "what has no checksum is delivered")
         await engine.close()
         #expect(try Database(folder.file).statement("PRAGMA user_version").integer() == 4)

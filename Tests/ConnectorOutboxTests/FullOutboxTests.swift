@@ -94,7 +94,8 @@ import Testing
         let flush = Task { try await bench.outbox.flush(["a"], within: nil, isStored: true) }
         while waiters(bench) == 0 { await Task.yield() }
         flush.cancel()
-        #expect(try await flush.value == false)
+        let error = await #expect(throws: ConnectorError.self) { try await flush.value }
+        #expect(error?.code == .cancelled)
         while waiters(bench) > 0 { await Task.yield() }
         await bench.outbox.close()
     }

@@ -109,7 +109,7 @@ import Testing
         let queue = try #require(try await engine.statistics()["a"])
         #expect(queue.queued == 1 << 48 && queue.bytes == 1 << 48)
         let bound = ["a": QueueBound(bytes: 1000, whenFull: .dropNewest)]
-        #expect(try await engine.append([.numbered(5001)], to: ["a"], within: bound)?.targets == [])
+        #expect(try await engine.append([.numbered(5001)], to: ["a"], within: bound, { _ in })?.targets == [])
         await engine.close()
     }
 

@@ -32,7 +32,7 @@ import Testing
             let batch = try await engine.batch(for: target, upTo: BatchLimits(), now: now)
             let attempt = Attempt(at: now, failures: batch.entries.map { _ in nil })
             try await engine.settle(batch, batch.entries.map { _ in .delivered }, attempt)
-            ids += batch.entries.map(\.event.id)
+            ids += batch.entries.map(\.id)
         }
         return ids
     }
@@ -126,7 +126,7 @@ import Testing
         #expect(records.map(\.event.id) == ["event-2"])
         #expect(records.map(\.state) == [.queued])
         let next = try await batch(engine)
-        #expect(next.entries.map(\.event.id) == ["event-2"])
+        #expect(next.entries.map(\.id) == ["event-2"])
         #expect(next.entries.map(\.position) == old.entries.map(\.position))
         await engine.close()
     }
@@ -161,7 +161,7 @@ import Testing
         }
         try await append(1...5, until: 5)
         let held = try await second.batch(for: "a", upTo: BatchLimits(count: 1), now: now)
-        #expect(held.entries.map(\.event.id) == ["event-1"])
+        #expect(held.entries.map(\.id) == ["event-1"])
         let rest = try await first.batch(for: "a", upTo: BatchLimits(), now: now)
         #expect(rest.entries.count == 4)
         let attempt = Attempt(at: now, failures: rest.entries.map { _ in nil })
@@ -304,6 +304,96 @@ import Testing
         #expect(error?.message.contains(setting) == true)
     }
 
+    @Test func `a stream that is changed under a host is reported, until it is right again`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        let info = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
+        var config = try #require(info["config"]?.object)
+        config["max_age"] = 3_600_000_000_000
+        _ = try await engine.jetStream.request("STREAM.UPDATE.OUTBOX", .object(config))
+        let error = await #expect(throws: ConnectorError.self) {
+            for _ in 1...10 { try await engine.check(["a"]) }
+        }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("max_age") == true)
+        await #expect(throws: ConnectorError.self) { try await engine.check(["a"]) }
+        config["max_age"] = 0
+        _ = try await engine.jetStream.request("STREAM.UPDATE.OUTBOX", .object(config))
+        try await engine.check(["a"])
+        await engine.close()
+    }
+
+    @Test func `settled events make room in a full stream, and waiting ones stay`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        let info = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
+        var config = try #require(info["config"]?.object)
+        config["max_bytes"] = 100_000
+        _ = try await engine.jetStream.request("STREAM.UPDATE.OUTBOX", .object(config))
+        for number in 1...30 {
+            #expect(try await engine.append([.numbered(number, bytes: 10_000)], to: ["a"]).isApplied == [true])
+            try await engine.settle(try await batch(engine), [.delivered], Attempt(at: now, failures: [nil]))
+        }
+        var stored: [String] = []
+        var failure: ConnectorError?
+        while failure == nil, stored.count < 30 {
+            let event = OutboxEvent.numbered(100 + stored.count, bytes: 10_000)
+            do throws(ConnectorError) {
+                _ = try await engine.append([event], to: ["a"])
+                stored.append(event.id)
+            } catch {
+                failure = error
+            }
+        }
+        #expect(failure?.code == .storage && failure?.isRetryable == true)
+        #expect(failure?.fix?.contains("max_bytes") == true)
+        #expect(!stored.isEmpty)
+        #expect(try await drain(engine, "a", until: stored.count) == stored)
+        await engine.close()
+    }
+
+    @Test func `a stream is refused to another application, by migrate and by its hosts`() async throws {
+        let servers = try await NATSServers()
+        var settings = servers.settings()
+        settings.application = "shop-a"
+        _ = try await servers.migrate(["a"], settings)
+        for name in ["shop-a", nil] {
+            settings.application = name
+            try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start }).close()
+        }
+        settings.application = "shop-b"
+        let other = settings
+        let migration = await #expect(throws: ConnectorError.self) {
+            try await NATSEngine.migrate(other, targets: ["a"])
+        }
+        let opening = await #expect(throws: ConnectorError.self) {
+            try await NATSEngine(other, targets: ["a"], now: { OutboxEvent.start })
+        }
+        for error in [migration, opening] {
+            #expect(error?.code == .conflict)
+            #expect(error?.message.contains("that of the application \"shop-a\"") == true)
+            #expect(error?.fix?.contains("another \"stream\"") == true)
+        }
+    }
+
+    @Test func `a consumer with which an operator looks at the events is not taken for a connector's`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        _ = try await engine.jetStream.request(
+            "CONSUMER.DURABLE.CREATE.OUTBOX.audit",
+            [
+                "stream_name": "OUTBOX",
+                "config": ["durable_name": "audit", "filter_subject": "OUTBOX.e.1.>", "ack_policy": "none"],
+            ]
+        )
+        #expect(try await engine.consumers().keys.sorted() == ["a"])
+        #expect(try await engine.append([.numbered(1)], to: ["a"]).isApplied == [true])
+        await engine.close()
+    }
+
     @Test func `a consumer that would give up on an event is refused`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])
@@ -328,7 +418,7 @@ import Testing
         let mine = try await first.batch(for: "a", upTo: BatchLimits(count: 4), now: now)
         #expect(mine.entries.count == 4)
         let others = try await second.batch(for: "a", upTo: BatchLimits(), now: now)
-        #expect(others.entries.map(\.event.id) == (5...10).map { "event-\($0)" })
+        #expect(others.entries.map(\.id) == (5...10).map { "event-\($0)" })
         try await second.settle(
             others,
             others.entries.map { _ in .delivered },

@@ -66,7 +66,7 @@ import Testing
         )
         var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
         state.adopt(["a": consumer])
-        state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, reply: "reply", until: .max)])
+        state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, payload: [], reply: "reply", until: .max)])
         state.oldest["a"] = NATSEngine.OldestEvent(floor: 0)
         state.noteSettled([entry], at: "a")
         state.adopt(["a": consumer])
@@ -81,7 +81,7 @@ import Testing
         #expect(state.oldest["a"]?.floor == nil)
         #expect(state.settled["a"]?.contains(1, storedAt: OutboxEvent.start) == true)
         #expect(state.settled["a"]?.contains(1, storedAt: later) == false)
-        state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, reply: "reply", until: .max)])
+        state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, payload: [], reply: "reply", until: .max)])
         state.adopt([:])
         state.adopt(["a": consumer])
         #expect(state.leases["a"]?.held.isEmpty == true)
@@ -118,7 +118,7 @@ import Testing
         }
         try await NATSEngine.withFake(answer) { engine, log in
             let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-            #expect(batch.entries.map(\.event.id) == ["event-1"])
+            #expect(batch.entries.map(\.id) == ["event-1"])
             try await engine.settle(batch, [.delivered], Attempt(at: OutboxEvent.start, failures: [nil]))
             #expect(log.subjects("$JS.ACK.OUTBOX.a.", "+ACK").count == 1)
             #expect(try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start).isEmpty)
@@ -157,7 +157,8 @@ import Testing
 
     @Test(arguments: [#""deliver_subject":"somewhere""#, #""inactive_threshold":60000000000"#])
     func `a consumer that hands out nothing on request, or ends by itself, is refused`(_ setting: String) async throws {
-        let config = #""durable_name":"a","ack_policy":"explicit","filter_subject":"OUTBOX.e.1.>""#
+        let config =
+            #""durable_name":"a","description":"a","ack_policy":"explicit","filter_subject":"OUTBOX.e.1.>""#
         let answer: SteeredAnswer = { request in
             guard request.subject.hasPrefix("$JS.API.CONSUMER.LIST.") else { return nil }
             return request.message(Array(#"{"total":1,"consumers":[{"config":{\#(config),\#(setting)}}]}"#.utf8))

@@ -1,7 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
+import ConnectorPlatform
 import ConnectorTestSupport
 import Synchronization
 import Testing
@@ -44,18 +46,130 @@ import Testing
 
     @Test func `a permission that the user lacks is the cause if nothing answers`() async throws {
         let answer: SteeredAnswer = { request in
-            request.isEvent ? Array("-ERR 'Permissions Violation for Publish to \"OUTBOX\"'\r\n".utf8) : nil
+            request.isEvent ? request.denial : nil
         }
-        // Nothing at all answers here, but opening still has the usual time for each answer.
-        var waits = NATSSettings.Waits.brief
-        waits.limit = 2_000_000_000
-        try await NATSEngine.withFake(waits: waits, answer) { engine, _ in
+        try await NATSEngine.withFake(answer) { engine, log in
             let error = await #expect(throws: ConnectorError.self) {
                 try await engine.append([.numbered(1)], to: ["a"])
             }
-            #expect(error?.cause?.contains("Permissions Violation") == true)
-            #expect(error?.fix?.contains("permissions") == true)
+            #expect(error?.message.contains("Permissions Violation for Publish to \"OUTBOX.e.1.x\"") == true)
+            #expect(error?.fix?.contains("grant") == true)
+            #expect(log.subjects("OUTBOX.e.").count == 1)
         }
+    }
+
+    /// Why a connector gets no batch; nil if it gets one.
+    private func failure(_ engine: NATSEngine, _ target: String) async -> ConnectorError? {
+        do throws(ConnectorError) {
+            _ = try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `each connector is told at once what the user may not do for it, and not what it may not for another`()
+        async throws
+    {
+        let answer: SteeredAnswer = { request in
+            request.subject.hasPrefix("$JS.API.CONSUMER.MSG.NEXT.") ? request.denial : nil
+        }
+        try await NATSEngine.withFake(answer) { engine, log in
+            _ = try await engine.append([.numbered(1)], to: ["a", "b"])
+            async let first = failure(engine, "a")
+            async let second = failure(engine, "b")
+            let messages = await [first?.message ?? "", second?.message ?? ""]
+            #expect(messages[0].contains("CONSUMER.MSG.NEXT.OUTBOX.a\""), "\(messages[0])")
+            #expect(messages[1].contains("CONSUMER.MSG.NEXT.OUTBOX.b\""), "\(messages[1])")
+            #expect(log.subjects("$JS.API.CONSUMER.MSG.NEXT.").count == 2)
+        }
+    }
+
+    @Test func `a connection that may receive nothing is made anew until it may`() async throws {
+        let isDenied = Mutex(false)
+        let answer: SteeredAnswer = { _ in
+            guard isDenied.withLock(\.self) else { return nil }
+            return Array("-ERR 'Permissions Violation for Subscription to \"_INBOX.1.*\"'\r\n".utf8)
+        }
+        try await NATSEngine.withFake(answer) { engine, _ in
+            _ = try await engine.append([.numbered(1)], to: ["a"])
+            isDenied.withLock { $0 = true }
+            let error = await #expect(throws: ConnectorError.self) {
+                try await engine.append([.numbered(2)], to: ["a"])
+            }
+            #expect(error?.message.contains("Permissions Violation for Subscription") == true)
+            isDenied.withLock { $0 = false }
+            let clock = engine.jetStream.clock
+            var isStored = false
+            while !isStored {
+                do throws(ConnectorError) {
+                    isStored = try await engine.append([.numbered(3)], to: ["a"]).isApplied == [true]
+                } catch {
+                    try #require(error.message.contains("Permissions Violation"))
+                    _ = await OneShot<Void>().wait(by: clock.now() + 20_000_000, on: clock)
+                }
+            }
+        }
+    }
+
+    // MARK: Connecting
+
+    @Test(arguments: ["tls://", "TLS://", "nats://127.0.0.1:1, tls://"])
+    func `a server that offers no encryption is told nothing if a URL asks for it`(_ scheme: String) async throws {
+        let connects = Mutex<[String]>([])
+        var answers = FakeNATSServer.Answers()
+        answers.welcome = { line in
+            connects.withLock { $0.append(line) }
+            return []
+        }
+        let server = try FakeNATSServer(answers)
+        let settings = NATSSettings(url: "\(scheme)127.0.0.1:\(server.port)", token: "sesame")
+        let error = await #expect(throws: ConnectorError.self) {
+            try await NATSConnection.connect(settings, renewed: { settings })
+        }
+        #expect(error?.code == .storage)
+        #expect(connects.withLock(\.self) == [])
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func `a file of credentials says when they expire`() {
+        func expiry(_ claims: String) -> Timestamp? {
+            let parts = ["{}", claims, "?"].map { text -> String in
+                let letters = Base64.encode(Array(text.utf8)).map { letter -> Character in
+                    switch letter {
+                    case "+": "-"
+                    case "/": "_"
+                    default: letter
+                    }
+                }
+                return String(letters.filter { $0 != "=" })
+            }
+            let token = parts.joined(separator: ".")
+            return NATSSettings.expiry(of: "-----BEGIN NATS USER JWT-----\r\n\(token)\r\n------END\r\nSU.A\r\n")
+        }
+        #expect(expiry(#"{"exp":1767225600,"name":"~?~>"}"#) == OutboxEvent.start)
+        #expect(expiry(#"{"name":"u"}"#) == nil)
+        #expect(expiry(#"{"exp":9223372036854775807}"#) == nil)
+        #expect(expiry("{") == nil)
+    }
+
+    @Test func `attempts that servers refuse come ever less often, until something else is tried or has worked`() throws
+    {
+        typealias Attempt = NATSConnection.Attempt
+        let second: UInt64 = 1_000_000_000
+        let access = NATSConnection.Access(NATSSettings(url: "nats://a"))
+        let other = NATSConnection.Access(NATSSettings(url: "nats://a", token: "sesame"))
+        var last = try #require(Attempt.next(after: nil, access, at: 100 * second, arrival: 0))
+        var pauses = [last.pause]
+        for _ in 1...6 {
+            let due = last.time + last.pause
+            #expect(Attempt.next(after: last, access, at: due - 1, arrival: 0) == nil)
+            last = try #require(Attempt.next(after: last, access, at: due, arrival: 0))
+            pauses.append(last.pause)
+        }
+        #expect(pauses.map { $0 / 250_000_000 } == [1, 2, 4, 8, 16, 20, 20])
+        #expect(Attempt.next(after: last, other, at: last.time + 1, arrival: 0)?.pause == pauses[0])
+        #expect(Attempt.next(after: last, access, at: last.time + 1, arrival: last.time + 1)?.pause == pauses[0])
     }
 
     @Test func `an event that the server is already storing ends up stored`() async throws {
@@ -86,6 +200,14 @@ import Testing
         }
     }
 
+    @Test func `a server that accepts no message as large as a dead letter's reason is refused`() async throws {
+        let error = await #expect(throws: ConnectorError.self) {
+            try await NATSEngine.withFake(maximum: 4000) { _, _ in }
+        }
+        #expect(error?.code == .conflict)
+        #expect(error?.fix?.contains("max_payload") == true)
+    }
+
     @Test func `an event that is larger than the stream takes is too large, whatever the server takes`() async throws {
         let answer: SteeredAnswer = { request in
             guard request.isEvent else { return nil }
@@ -102,20 +224,33 @@ import Testing
 
     // MARK: Leasing
 
+    @Test func `a server that allows few events in a request is asked for as many as it allows`() async throws {
+        let answer: SteeredAnswer = { request in
+            guard request.subject.hasPrefix("$JS.API.CONSUMER.MSG.NEXT."),
+                let count = (try? JSONValue(parsing: request.payload))?["batch"]?.integer, count > 10
+            else { return nil }
+            return request.message([], headers: "NATS/1.0 409 Exceeded MaxRequestBatch of 10")
+        }
+        try await NATSEngine.withFake(answer) { engine, log in
+            _ = try await engine.append((1...3).map { .numbered($0) }, to: ["a"])
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            #expect(batch.entries.count == 3)
+            #expect(log.subjects("$JS.API.CONSUMER.MSG.NEXT.").count == 2)
+        }
+    }
+
     @Test func `a permission to lease events that the user lacks is an error, and not an empty queue`() async throws {
         let answer: SteeredAnswer = { request in
             guard request.subject.hasPrefix("$JS.API.CONSUMER.MSG.NEXT.") else { return nil }
-            return Array("-ERR 'Permissions Violation for Publish to \"\(request.subject)\"'\r\n".utf8)
+            return request.denial
         }
-        var waits = NATSSettings.Waits.brief
-        waits.limit = 2_000_000_000
-        try await NATSEngine.withFake(waits: waits, answer) { engine, _ in
+        try await NATSEngine.withFake(answer) { engine, _ in
             _ = try await engine.append([.numbered(1)], to: ["a"])
             let error = await #expect(throws: ConnectorError.self) {
                 try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
             }
             #expect(error?.code == .storage && error?.isRetryable == true)
-            #expect(error?.cause?.contains("Permissions Violation") == true)
+            #expect(error?.message.contains("Permissions Violation") == true)
         }
     }
 
@@ -149,7 +284,7 @@ import Testing
         try await NATSEngine.withFake(answer) { engine, _ in
             _ = try await engine.append([.numbered(1)], to: ["a"])
             let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-            #expect(batch.entries.map(\.event.id) == ["event-1"])
+            #expect(batch.entries.map(\.id) == ["event-1"])
         }
     }
 

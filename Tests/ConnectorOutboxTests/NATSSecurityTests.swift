@@ -56,7 +56,7 @@ import Testing
     }
 
     private func ids(_ engine: NATSEngine) async throws -> [String] {
-        try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.event.id)
+        try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.id)
     }
 
     @Test func `an encrypted connection needs a certificate of a trusted authority, for the server's name`()
@@ -152,6 +152,68 @@ import Testing
         settings.credentials = "\(folder.path)/nothing"
         let absent = await #expect(throws: ConnectorError.self) { try await self.engine(settings) }
         #expect(absent?.message.contains("nothing") == true, "\(absent?.message ?? "")")
+    }
+
+    @Test func `new certificates are read while an engine is open, and until then the failure is told`() async throws {
+        let servers = try await NATSServers()
+        var plain = servers.settings(host: "localhost")
+        _ = try await servers.migrate(["a"], plain)
+        (plain.waits.answer, plain.waits.limit) = (200_000_000, 1_000_000_000)
+        let trusted = Mutex<String?>(nil)
+        let engine = try await NATSEngine(plain, targets: ["a"], now: { OutboxEvent.start }) { [plain] in
+            var settings = plain
+            settings.authorities = trusted.withLock(\.self)
+            return settings
+        }
+        _ = try await append(1, engine)
+        servers.kill(0)
+        try servers.configure(Self.encryption)
+        try servers.start(0)
+        let said = try await append(2, engine) { $0.message.contains("issuer certificate") }
+        #expect(said.last?.message.contains("issuer certificate") == true)
+        trusted.withLock { $0 = Self.authority }
+        _ = try await append(3, engine)
+        #expect(try await ids(engine) == ["event-1", "event-3"])
+        await engine.close()
+    }
+
+    @Test func `that the user may not delete what is settled is told once, with the subject`() async throws {
+        let user =
+            #"{user: u, password: sesame, permissions: {publish: {deny: ["$JS.API.STREAM.MSG.DELETE.>"]}}}"#
+        let servers = try await NATSServers(configuration: "authorization { users: [\(user)] }\n")
+        var settings = servers.settings()
+        (settings.user, settings.password) = ("u", "sesame")
+        _ = try await servers.migrate(["a"], settings)
+        let told = Mutex<[String?]>([])
+        let engine = try await NATSEngine(
+            settings,
+            targets: ["a"],
+            now: { OutboxEvent.start },
+            onTrim: { error in told.withLock { $0.append(error?.message) } }
+        )
+        let info = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
+        var config = try #require(info["config"]?.object)
+        config["max_bytes"] = 20_000
+        _ = try await engine.jetStream.request("STREAM.UPDATE.OUTBOX", .object(config))
+        var failures: [ConnectorError] = []
+        for number in 1...6 {
+            do throws(ConnectorError) {
+                _ = try await engine.append([.numbered(number, bytes: 6_000)], to: ["a"])
+                var batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+                while batch.isEmpty {
+                    await Task.yield()
+                    batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+                }
+                try await engine.settle(batch, [.delivered], Attempt(at: OutboxEvent.start, failures: [nil]))
+            } catch {
+                failures.append(error)
+            }
+        }
+        #expect(failures.count == 3 && failures.allSatisfy { $0.fix?.contains("max_bytes") == true })
+        let words = told.withLock(\.self)
+        #expect(words.count == 1)
+        #expect(words.first??.contains("$JS.API.STREAM.MSG.DELETE.OUTBOX") == true)
+        await engine.close()
     }
 
     /// Libraries before 3.8 leave out one signature in 256.

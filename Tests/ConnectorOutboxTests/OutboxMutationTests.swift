@@ -68,7 +68,7 @@ import Testing
                     continue
                 }
                 let outcomes = batch.entries.indices.map { index -> DeliveryOutcome in
-                    confirmed.contains(batch.entries[index].event.id)
+                    confirmed.contains(batch.entries[index].id)
                         ? .waiting : [.delivered, .dead, .retry(at: OutboxEvent.start)][index % 3]
                 }
                 let failures = outcomes.map { $0 == .delivered ? nil : DeliveryFailure(.unavailable, "away") }

@@ -47,6 +47,12 @@ import Testing
         }
     }
 
+    @Test func `a bound below zero is one of zero`() {
+        let bound = QueueBound(bytes: .min, whenFull: .dropOldest)
+        #expect(bound.excess(waiting: 1, adding: 2) == 3)
+        #expect(bound.excess(waiting: 0, adding: 2) == 0)
+    }
+
     @Test func `events that wait for a retry count towards the bound, and are dropped last`() async throws {
         let engine = try await folder.engine()
         let times = (0...10).map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + $0) }
@@ -60,7 +66,7 @@ import Testing
         )
         let bound = ["a": QueueBound(bytes: 1000, whenFull: .dropOldest)]
         let events = (11...13).map { OutboxEvent.numbered($0, bytes: 100) }
-        let admission = try #require(try await engine.append(events, to: ["a"], within: bound))
+        let admission = try #require(try await engine.append(events, to: ["a"], within: bound, { _ in }))
         #expect(admission.dropped["a"]?.ids == ["event-9", "event-10", "event-1"])
         #expect(admission.dropped["a"]?.oldest == times[2], "the others wait for a retry")
         let records = try await engine.records(RecordSelection(states: [.queued]))
@@ -69,7 +75,8 @@ import Testing
         let full = try await engine.append(
             events,
             to: ["b", "a"],
-            within: ["a": QueueBound(bytes: 9, whenFull: .block)]
+            within: ["a": QueueBound(bytes: 9, whenFull: .block)],
+            { _ in }
         )
         #expect(full?.full == "a")
         #expect(try await engine.statistics()["b"] == nil, "nothing was done")
@@ -84,7 +91,7 @@ import Testing
             let before = try await engine.steps()
             for number in first..<first + 20 {
                 let event = OutboxEvent.numbered(number, bytes: 100)
-                let admission = try await engine.append([event], to: ["a"], within: bound)
+                let admission = try await engine.append([event], to: ["a"], within: bound) { _ in }
                 #expect(admission?.dropped["a"]?.ids.count == 1)
             }
             return try await engine.steps() - before

@@ -40,7 +40,7 @@ import Testing
         #expect(unsafe lstat(directory, &status) == 0 && status.st_mode & 0o777 == 0o700)
         let second = try await SQLiteEngine(directory: directory, now: { OutboxEvent.start }) { _, _ in }
         let batch = try await second.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-        #expect(batch.entries.map(\.event) == [.numbered(1), .numbered(2)])
+        #expect(batch.events == [.numbered(1), .numbered(2)])
         await second.close()
     }
 
@@ -52,7 +52,7 @@ import Testing
         _ = try await first.append([.numbered(2)], to: ["a", "b"])
         _ = try await second.append([.numbered(3)], to: ["a"])
         let batch = try await first.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-        #expect(batch.entries.map(\.event.id) == ["event-1", "event-2", "event-3"])
+        #expect(batch.entries.map(\.id) == ["event-1", "event-2", "event-3"])
         await first.close()
         await second.close()
     }
@@ -64,7 +64,7 @@ import Testing
         _ = try await second.append([.numbered(2)], to: ["a"])
         for (target, id) in [("b", "event-1"), ("a", "event-2")] {
             let batch = try await first.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start)
-            #expect(batch.entries.map(\.event.id) == [id])
+            #expect(batch.entries.map(\.id) == [id])
         }
         await first.close()
         await second.close()
@@ -164,7 +164,7 @@ import Testing
         let second = try await self.engine()
         #expect(try await second.append([.numbered(1001)], to: ["a"]).isApplied == [true])
         let batch = try await second.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-        #expect(batch.entries.map(\.event.id) == ["event-1001"])
+        #expect(batch.entries.map(\.id) == ["event-1001"])
         #expect(folder.names.contains { $0.hasPrefix("outbox.sqlite.damaged-") })
         await second.close()
     }

@@ -88,7 +88,7 @@ import Testing
             while true {
                 let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
                 if batch.isEmpty { break }
-                delivered.formUnion(batch.entries.map(\.event.id))
+                delivered.formUnion(batch.entries.map(\.id))
                 try await engine.settle(
                     batch,
                     batch.entries.map { _ in .delivered },
@@ -130,7 +130,7 @@ import Testing
         #expect(aside.all.count == 1)
         #expect(aside.all.last?.reason.contains("progress was lost") == (lost.count == 2))
         func waiting(_ target: String) async throws -> [String] {
-            try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.event.id)
+            try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.id)
         }
         #expect(try await waiting("a").contains("event-1"))
         #expect(try await waiting("b") == ["event-3"])
@@ -154,7 +154,7 @@ import Testing
         #expect(try await engine.statistics()["a"]?.queued == 3)
         #expect(aside.all.last?.reason.contains("progress was lost") == true)
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-        #expect(batch.entries.map(\.event.id) == ["event-1", "event-2", "event-3"])
+        #expect(batch.entries.map(\.id) == ["event-1", "event-2", "event-3"])
         try await engine.settle(
             batch,
             batch.entries.map { _ in .retry(at: later) },
@@ -191,7 +191,7 @@ import Testing
         {
             let filling = String(repeating: "no ", count: 100)
             // Equal attempts at neighboring events share one row.
-            let failures = batch.entries.map { DeliveryFailure(.invalid, "\($0.event.id): \(filling)") }
+            let failures = batch.entries.map { DeliveryFailure(.invalid, "\($0.id): \(filling)") }
             let attempt = Attempt(at: OutboxEvent.start, failures: failures)
             try await first.settle(batch, batch.entries.map { _ in .dead }, attempt)
         }
@@ -261,6 +261,25 @@ import Testing
             await engine.close()
             for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
         }
+    }
+
+    @Test func `an event altered by a damaged byte is in no batch with others, and its payload in none`() async throws {
+        let first = try await engine()
+        _ = try await first.append((1...3).map { .numbered($0, bytes: 100) }, to: ["a"])
+        await first.close()
+        let offset = try #require(folder.offset(of: "{\"n\":2", in: folder.file))
+        folder.write([UInt8(ascii: "9")], to: folder.file, at: offset + 5)
+        let engine = try await engine()
+        for number in 1...3 {
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            #expect(batch.entries.map(\.id) == ["event-\(number)"])
+            #expect(batch.entries.map(\.bytes) == [100])
+            #expect((batch.damage != nil) == (number == 2))
+            #expect(batch.json.count == (number == 2 ? 0 : 102))
+            let failure = batch.damage ?? DeliveryFailure(.invalid, "no")
+            try await engine.settle(batch, [.dead], Attempt(at: OutboxEvent.start, failures: [failure]))
+        }
+        await engine.close()
     }
 
     @Test func `an event altered by a damaged byte becomes a dead letter that says so`() async throws {

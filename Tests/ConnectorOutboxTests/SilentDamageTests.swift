@@ -39,7 +39,7 @@ import Testing
     }
 
     private func waiting(_ engine: SQLiteEngine, _ target: String) async throws -> [String] {
-        try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.event.id)
+        try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.id)
     }
 
     private func names(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { "event-\($0)" } }

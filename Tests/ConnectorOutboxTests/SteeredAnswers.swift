@@ -73,6 +73,9 @@ extension FakeNATSServer.Request {
     /// Whether it stores an event.
     var isEvent: Bool { subject.hasPrefix("OUTBOX.e.") }
 
+    /// What a server says whose user may not send it.
+    var denial: [UInt8] { Array("-ERR 'Permissions Violation for Publish to \"\(subject)\"'\r\n".utf8) }
+
     /// An answer that refuses it.
     func refusal(_ code: Int, _ number: Int, _ words: String) -> [UInt8] {
         message(Array(#"{"error":{"code":\#(code),"err_code":\#(number),"description":"\#(words)"}}"#.utf8))

@@ -12,6 +12,11 @@ final class SteeredEngine: OutboxEngine {
     let inner: SQLiteEngine
     /// Nothing is stored until this is sent.
     let mayStore = OneShot<Void>()
+    /// Whether callers wait, once their events are stored, for ``mayReturn``.
+    let holdsCallers = Atomic(false)
+    let mayReturn = OneShot<Void>()
+    /// How many callers have been held.
+    let held = Atomic(0)
     /// How many calls have begun to store.
     let storing = Atomic(0)
     /// How many readings of the statistics fail.
@@ -29,10 +34,19 @@ final class SteeredEngine: OutboxEngine {
         SteeredEngine(try await SQLiteEngine(now: { OutboxEvent.start }), isShared: isShared)
     }
 
-    func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
+    func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        _ onStored: @escaping @Sendable (OutboxStep) -> Void
+    ) async throws(ConnectorError) -> OutboxStep {
         storing.add(1, ordering: .relaxed)
         await mayStore.wait()
-        return try await inner.append(events, to: targets)
+        let step = try await inner.append(events, to: targets, onStored)
+        if holdsCallers.load(ordering: .relaxed) {
+            held.add(1, ordering: .relaxed)
+            await mayReturn.wait()
+        }
+        return step
     }
 
     func batch(

@@ -69,6 +69,21 @@ extension OutboxEvent {
     static let start = Timestamp(nanoseconds: 1_767_225_600_000_000_000)
 }
 
+extension OutboxBatch {
+    /// A batch of events, at the positions 1, 2 and so on.
+    init(events: [OutboxEvent]) {
+        self.init(target: "a")
+        for (index, event) in events.enumerated() {
+            append(Entry(position: Int64(index + 1), attempts: 0, event: event)) { $0 += event.payload }
+        }
+    }
+
+    /// The events with their payloads.
+    var events: [OutboxEvent] {
+        entries.map { OutboxEvent(id: $0.id, kind: $0.kind, createdAt: $0.createdAt, payload: payload(of: $0)) }
+    }
+}
+
 /// A vendor that answers as the test says, and remembers what it got.
 final class Vendor: Sendable {
     typealias Answer = @Sendable ([OutboxEvent]) -> Result<[DeliveryAnswer], ConnectorError>
@@ -116,7 +131,8 @@ final class Vendor: Sendable {
         state.withLock { $0.stall.take() }?.send()
     }
 
-    func take(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
+    func take(_ batch: OutboxBatch) async -> Result<[DeliveryAnswer], ConnectorError> {
+        let events = batch.events
         let (answer, stall, block) = state.withLock { state in
             state.batches.append(events.map(\.id))
             return (state.answer, state.stall, state.block)

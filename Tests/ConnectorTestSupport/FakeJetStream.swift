@@ -77,7 +77,8 @@ package final class FakeJetStream: Sendable {
         let (pending, count) = state.withLock { state in (state.events.count(where: \.isPending), state.events.count) }
         return [
             "config": [
-                "durable_name": .string(paths[slot]), "ack_policy": "explicit", "ack_wait": 30_000_000_000,
+                "durable_name": .string(paths[slot]), "description": .string(paths[slot]), "ack_policy": "explicit",
+                "ack_wait": 30_000_000_000,
                 "filter_subject": .string("OUTBOX.e.\(String(repeating: "*.", count: slot))1.>"),
             ],
             "num_pending": .integer(Int64(pending)), "num_ack_pending": .integer(Int64(count - pending)),

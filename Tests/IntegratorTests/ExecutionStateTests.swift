@@ -85,6 +85,8 @@ import Testing
         _ = state.arrive(2)
         #expect(state.leave(1) == [.start(2, after: .seconds(1))])
         #expect(Execution.latest(debounce: .seconds(-1)) == .latest)
+        // A clock cannot add this to the present.
+        #expect(Execution.latest(debounce: .seconds(Int64.max)) == .latest(debounce: .longestWait))
     }
 
     @Test(arguments: [Execution.independent, .only, .queue, .latest])

@@ -6,7 +6,7 @@
 //
 // sandboxed-load SECONDS IMAGE [SUCCESSOR]
 
-import ConnectorSandbox
+import ConnectorPlatform
 import Dispatch
 import Synchronization
 

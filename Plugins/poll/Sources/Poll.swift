@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Asks a server for one number at an interval.
+/// Polls a server for one number at an interval.
 ///
 /// The host's timer triggers each request, so no thread waits in between.
 final class Poll: SensorPlugin {
@@ -13,9 +13,9 @@ final class Poll: SensorPlugin {
     private let interval: Duration
     private let host: Host
     private let history: Mutex<ReadingHistory>
-    /// The task that asks while the gate is open.
-    private let asking = Mutex<Task<Void, Never>?>(nil)
-    /// Whether that task waits for longer than the interval, because the server asks for it.
+    /// The task that polls while the gate is open.
+    private let polling = Mutex<Task<Void, Never>?>(nil)
+    /// Whether that task waits for longer than the interval, because the server requests it.
     private let isHeldBack = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -28,33 +28,33 @@ final class Poll: SensorPlugin {
         self.host = host
     }
 
-    /// Asks once, and then at the interval.
+    /// Polls once, and then at the interval.
     func open() async throws -> [Evidence] {
         let evidence = try await probe()
-        asking.withLock { state in
+        polling.withLock { state in
             state?.cancel()
-            state = Task { await ask() }
+            state = Task { await poll() }
         }
         return evidence
     }
 
-    /// Asks again. A number ends a wait that the server has asked for.
+    /// Polls once more. A number ends a wait that the server has requested.
     func probe() async throws -> [Evidence] {
         let reading = try await measure()
         if isHeldBack.exchange(false, ordering: .relaxed) {
-            asking.withLock { state in
+            polling.withLock { state in
                 // The gate may have closed.
                 guard let task = state else { return }
                 task.cancel()
-                state = Task { await ask() }
+                state = Task { await poll() }
             }
         }
         return [.reachable("\(reading.sensor) is \(reading.value.map { "\($0)" } ?? "unknown") \(reading.unit)")]
     }
 
-    /// Stops asking.
+    /// Stops polling.
     func close() async {
-        let task = asking.withLock { state in
+        let task = polling.withLock { state in
             defer { state = nil }
             return state
         }
@@ -73,7 +73,7 @@ final class Poll: SensorPlugin {
         try history.withLock { history throws(PluginError) in try history.readings(in: range) }
     }
 
-    private func ask() async {
+    private func poll() async {
         var pause = interval
         while !Task.isCancelled {
             do throws(PluginError) {
@@ -87,12 +87,12 @@ final class Poll: SensorPlugin {
                 // A server whose clock is wrong may ask for a wait of years.
                 pause = max(interval, min(error.retryAfter ?? .zero, .seconds(86_400)))
                 isHeldBack.store(pause > interval, ordering: .relaxed)
-                host.log.log(.warning, "the server told no number", ["reason": .string(error.message)])
+                host.log.log(.warning, "the server gave no number", ["reason": .string(error.message)])
             }
         }
     }
 
-    /// Asks the server, keeps the reading, and announces it; without an answer, the reading has bad quality.
+    /// Polls the server, keeps the reading, and announces it; without an answer, the reading has bad quality.
     private func measure() async throws(PluginError) -> SensorReading {
         do throws(PluginError) {
             let value = try await source.value(host)

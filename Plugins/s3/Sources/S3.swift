@@ -67,7 +67,7 @@ final class S3: FilesPlugin {
     }
 
     func head(_ path: String) async throws -> FileEntry {
-        guard let response = try await connection.ask(requests.head(path), accepting: [200]) else {
+        guard let response = try await connection.response(to: requests.head(path), accepting: [200]) else {
             throw Self.missing(path)
         }
         let fields = response.headers
@@ -133,7 +133,7 @@ final class S3: FilesPlugin {
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
         if let tag { try Self.check(tag) }
         let request = requests.get(path, from: offset, count: count, tag: tag)
-        guard let response = try await connection.ask(request, accepting: [200, 206, 412, 416]) else {
+        guard let response = try await connection.response(to: request, accepting: [200, 206, 412, 416]) else {
             throw Self.missing(path)
         }
         switch response.status {
@@ -205,7 +205,7 @@ final class S3: FilesPlugin {
     }
 
     func remove(_ path: String) async throws {
-        _ = try await connection.ask(requests.remove(path), accepting: [204])
+        _ = try await connection.response(to: requests.remove(path), accepting: [204])
     }
 
     /// Copies a file in one step, which S3 allows for at most 5 GiB.

@@ -33,7 +33,7 @@ struct S3Connection: Sendable {
     ///
     /// - Returns: The response; nil if there is no such file.
     /// - Throws: Also the error for a bucket that is gone, unless the answer has no body, as one to HEAD.
-    func ask(_ request: HTTPRequest, accepting statuses: [Int]) async throws(PluginError) -> HTTPResponse? {
+    func response(to request: HTTPRequest, accepting statuses: [Int]) async throws(PluginError) -> HTTPResponse? {
         let response = try await send(request, accepting: statuses + [404])
         guard response.status == 404 else { return response }
         if (try? XMLElement(parsing: response.body))?["Code"]?.text == "NoSuchBucket" {

@@ -124,7 +124,7 @@ final class S3Upload: Sendable {
     ///
     /// - Throws: `conflict` if the file is not there, and the condition of the upload is not met.
     private func isInPlace() async throws(PluginError) -> Bool {
-        let found = try await connection.ask(requests.head(request.path), accepting: [200])
+        let found = try await connection.response(to: requests.head(request.path), accepting: [200])
         let tag = EntityTag.tag(found?.headers["ETag"])
         if let found, tag == nil { throw connection.violation("the answer has no ETag", found) }
         if found?.headers[S3Requests.uploadField] == id { return true }

@@ -30,16 +30,16 @@ struct Segment: AnalyticsTextPlugin {
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
-        return try await deliver(events) { SegmentRequests.encode($0, now: now) }
+        return try await SegmentRequests.limits.deliver(events) { event in
+            SegmentRequests.encode(event, now: now)
+        } send: { batch in
+            try check(await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now)))
+        }
     }
 
     func deliver(_ events: [AnalyticsEventText]) async throws -> [DeliveryAnswer] {
-        try await deliver(events, encode: SegmentRequests.encode)
-    }
-
-    private func deliver<Event>(_ events: [Event], encode: (Event) -> [UInt8]) async throws -> [DeliveryAnswer] {
-        try await SegmentRequests.limits.deliver(events, encode: encode) { batch in
-            try check(await host.http.send(requests.batch(batch.map(\.bytes), sentAt: host.clock.now)))
+        try await SegmentRequests.limits.deliver(sized: events, by: SegmentRequests.size) { batch in
+            try check(await host.http.send(requests.batch(of: batch, sentAt: host.clock.now)))
         }
     }
 

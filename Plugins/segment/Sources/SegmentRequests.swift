@@ -15,10 +15,28 @@ struct SegmentRequests {
     let endpoint: HTTPURL
     let writeKey: SecretPlaceholder
 
+    /// The name and version that events carry, if they name no other library.
+    private static let library: StaticString = #"{"name":"connector-host","version":"1.0.0"}"#
+
     /// A batch of encoded events.
     func batch(_ events: [[UInt8]], sentAt: Timestamp) -> HTTPRequest {
+        batch(sentAt: sentAt, isCompressed: !events.isEmpty) { $0.append(events, separator: UInt8(ascii: ",")) }
+    }
+
+    /// A batch of event texts, which are copied only into the body.
+    func batch(of events: [AnalyticsEventText], sentAt: Timestamp) -> HTTPRequest {
+        batch(sentAt: sentAt, isCompressed: true) { body in
+            body.reserveCapacity(events.reduce(body.count + 16) { $0 + Self.size(of: $1) + 1 })
+            for (index, event) in events.enumerated() {
+                if index > 0 { body.append(UInt8(ascii: ",")) }
+                event.append(to: &body, filling: "library", with: Self.library)
+            }
+        }
+    }
+
+    private func batch(sentAt: Timestamp, isCompressed: Bool, _ write: (inout [UInt8]) -> Void) -> HTTPRequest {
         var body = Array("{\"sentAt\":\"\(sentAt)\",\"batch\":[".utf8)
-        body.append(events, separator: UInt8(ascii: ","))
+        write(&body)
         body += Array("]}".utf8)
         let headers: HTTPFields = [
             "Authorization": SecretPlaceholder.basicCredentials(user: writeKey.text, password: ""),
@@ -29,7 +47,7 @@ struct SegmentRequests {
             endpoint.appending(path: "/v1/batch"),
             headers: headers,
             body: body,
-            isCompressed: !events.isEmpty
+            isCompressed: isCompressed
         )
     }
 
@@ -52,8 +70,6 @@ struct SegmentRequests {
         return event.json.utf8()
     }
 
-    /// Encodes an event text, which passes unchanged except for the library's name.
-    static func encode(_ event: AnalyticsEventText) -> [UInt8] {
-        event.utf8(filling: "library", with: #"{"name":"connector-host","version":"1.0.0"}"#)
-    }
+    /// The size of an event text, which passes unchanged except for the library's name.
+    static func size(of event: AnalyticsEventText) -> Int { event.size(filling: "library", with: library) }
 }

@@ -58,18 +58,31 @@ typedef void (*cnats_handler)(void *_Nullable context, struct cnats_message *_No
  * Runs on a thread of the library; it must neither block nor call cnats_close(). */
 typedef void (*cnats_end)(void *_Nullable context);
 
+/** Reports that the server has denied a message or a subscription for lack of permission, in the server's words: `Permissions
+ * Violation for Publish to "SUBJECT"`. Runs on a thread of the library; it must neither block nor call cnats_close(). */
+typedef void (*cnats_denial)(void *_Nullable context, const char *_Nonnull text);
+
+/** What a connection calls, until cnats_close() has returned. */
+struct cnats_handlers {
+    cnats_handler _Nonnull take;
+    cnats_end _Nonnull end;
+    cnats_denial _Nonnull deny;
+    /** Passed to each of them. */
+    void *_Nullable context;
+};
+
 /** Opens the library, once per process, on any thread. Returns null, or why it cannot be used; the text lives as long as the
  * process. */
 const char *_Nullable cnats_load(void);
 
 /** Connects, and subscribes to everything below `inbox`. Blocks.
  *
- * @param context Passed to both functions until cnats_close() has returned.
+ * @param is_reachable Receives whether a server was found, even if it then failed.
  * @param reason Receives why it failed, cut at `size`.
  * @return Null if it failed. */
 struct cnats_connection *_Nullable cnats_connect(
-    const struct cnats_options *_Nonnull options, const char *_Nonnull inbox, cnats_handler _Nonnull handler,
-    cnats_end _Nonnull end, void *_Nullable context, char *_Nonnull reason, size_t size);
+    const struct cnats_options *_Nonnull options, const char *_Nonnull inbox,
+    const struct cnats_handlers *_Nonnull handlers, bool *_Nonnull is_reachable, char *_Nonnull reason, size_t size);
 
 /** Sends a message; on any thread. It blocks only while the system's buffers are full, for 2 s at most.
  *
@@ -79,16 +92,11 @@ int32_t cnats_publish(
     struct cnats_connection *_Nonnull connection, const char *_Nonnull subject, const char *_Nullable reply,
     const struct cnats_headers *_Nonnull headers, const void *_Nullable data, size_t size);
 
-/** Sends what was published, ends the subscription and the connection. Blocks; neither function runs after it. */
+/** Sends what was published, ends the subscription and the connection. Blocks; no handler runs after it. */
 void cnats_close(struct cnats_connection *_Nonnull connection);
 
 /** The size of the largest message that the server takes, its headers included; 0 if it is not known. */
 int64_t cnats_max_payload(struct cnats_connection *_Nonnull connection);
-
-/** Whether the server has denied a request for lack of permission since the last call.
- *
- * @param text Receives the server's words about the last one, cut at `size`. */
-bool cnats_take_denial(struct cnats_connection *_Nonnull connection, char *_Nonnull text, size_t size);
 
 /** What a status means; static. */
 const char *_Nonnull cnats_text(int32_t status);

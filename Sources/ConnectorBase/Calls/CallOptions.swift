@@ -5,7 +5,8 @@
 public struct CallOptions: Sendable {
     /// The time after which the call fails with `timed-out` and the plugin is told to stop.
     ///
-    /// With no time at all, such as the negative rest of a deadline that has passed, the call fails before any plugin code runs.
+    /// With no time at all, such as the negative rest of a deadline that has passed, or if the time passes on the way to the plugin, the
+    /// call fails before any plugin code runs.
     ///
     /// It covers the whole call: the wait for a turn on a `serial` gate, all the adapter's work, including retries, and all the children
     /// of a composite. Calls by name end at that time, whatever the plugin does. Typed and prepared calls, and operations that the manifest
@@ -22,7 +23,7 @@ public struct CallOptions: Sendable {
     package var timeoutNanoseconds: UInt64 = 30_000_000_000
 
     /// Whether the call ends at its timeout even if its function is said to be prompt and blocks: it then never runs on the caller's
-    /// thread. For callers that promise a time to somebody else, such as the API.
+    /// thread. For callers that promise a time to their own callers, as the API does.
     package var keepsTimeout = false
 
     /// Creates options with a timeout of 30 seconds and no progress.
@@ -42,11 +43,13 @@ extension CallOptions {
     ///
     /// - Parameter isRetryable: Whether the call had some time, so that the same call may succeed later.
     package static func noTime(for operation: String, isRetryable: Bool = false) -> ConnectorError {
-        ConnectorError(
+        var error = ConnectorError(
             .timedOut,
             "the time of the call of \(operation) was over before it began",
             fix: "give the call a longer timeout",
             isRetryable: isRetryable
         )
+        error.sending = .no
+        return error
     }
 }

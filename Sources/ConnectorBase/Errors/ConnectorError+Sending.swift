@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError {
-    /// How far a call got before the plugin's runner ended. Reports and `--json` output carry its text as `sent`.
+    /// How far a call got before the plugin's runner ended, or the call's time. Reports and `--json` output carry its text as `sent`.
     ///
     /// A struct, so that values can be added without breaking a `switch` elsewhere.
     public struct Sending: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -17,11 +17,14 @@ extension ConnectorError {
         /// The stable text.
         public var description: String { rawValue }
 
-        /// The runner had not taken the call, so the plugin has done nothing.
+        /// The call has not reached the plugin, which has done nothing.
         public static let no = Self(rawValue: "no")
         /// The runner had taken the call. Whether it had its effect is not known.
         public static let yes = Self(rawValue: "yes")
         /// Whether the runner had taken the call is not known.
         public static let unknown = Self(rawValue: "unknown")
     }
+
+    /// Whether the time of the call was over before it reached the plugin, which says nothing about the gate.
+    package var hadNoTime: Bool { code == .timedOut && sending == .no }
 }

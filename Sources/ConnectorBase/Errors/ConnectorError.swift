@@ -73,7 +73,8 @@ public struct ConnectorError: Error, Sendable {
     /// Whether the call took too long, or a composite's call of one of its leaves.
     package var hasTimedOut: Bool { code == .timedOut || outcomes.contains { $0.error?.code == .timedOut } }
 
-    /// Whether the plugin's runner had taken the call before it ended; nil for any error but ``Code/crashed``.
+    /// For ``Code/crashed``, whether the plugin's runner had taken the call before it ended; ``Sending/no`` for a call whose time was over
+    /// before it began; nil for any other error.
     public var sending: Sending? {
         get { fields.sending }
         set { fields.sending = newValue }

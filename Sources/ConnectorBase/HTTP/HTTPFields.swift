@@ -9,6 +9,9 @@ public struct HTTPFields: Sendable, Hashable {
     /// The fields, in order.
     public var fields: [HTTPField]
 
+    /// The name of the field in which the host tells a simulator which recording a gate asks, so that all paths are the vendor's own.
+    package static let recording = "Connector-Host-Recording"
+
     /// Creates header fields in the given order.
     public init(_ fields: [HTTPField] = []) {
         self.fields = fields

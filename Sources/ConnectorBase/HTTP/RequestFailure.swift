@@ -41,6 +41,8 @@ package struct RequestFailure: Sendable, Hashable {
 extension HTTPResponse {
     /// The header field that marks a response as a stand-in for a failure.
     private static let failureField = "Connector-Host-Failure"
+    /// The header field that marks a response as one that ends with a failure.
+    private static let breakField = "Connector-Host-Break"
 
     /// Creates the response with which a simulator makes a request fail in the host, so that the plugin sees no HTTP
     /// status.
@@ -56,9 +58,22 @@ extension HTTPResponse {
         )
     }
 
-    /// The failure that a simulator's response stands for; nil for every other response.
+    /// Makes the request fail in the host once the response has come. A plugin that asks for it whole gets only the failure.
+    package mutating func breakOff(with failure: RequestFailure) {
+        headers[Self.breakField] = PercentCoding.encode(failure.json.serialized())
+    }
+
+    /// The response that a plugin gets in parts before the ``failure``; nil if it gets nothing before.
+    package var beginning: HTTPResponse? {
+        guard headers[Self.breakField] != nil else { return nil }
+        var beginning = self
+        beginning.headers.remove(Self.breakField)
+        return beginning
+    }
+
+    /// The failure that a simulator's response stands for, or ends with; nil for every other response.
     package var failure: RequestFailure? {
-        headers[Self.failureField]
+        (headers[Self.failureField] ?? headers[Self.breakField])
             .flatMap { try? JSONValue(parsing: Array(PercentCoding.decode($0).utf8)) }
             .flatMap(RequestFailure.init(json:))
     }

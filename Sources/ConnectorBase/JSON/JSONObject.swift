@@ -26,12 +26,12 @@ public struct JSONObject: Sendable {
     /// Creates an empty object.
     public init() {}
 
-    /// Creates an object from members in order; a repeated name keeps its first place and its last value.
+    /// Creates an object from members in order; a repeated name keeps its first position and its last value.
     public init(_ members: some Sequence<(String, JSONValue)>) {
-        var places = MemberPlaces()
+        var names = MemberIndex()
         for (name, value) in members {
-            if let place = places.place(of: name, among: self.members) {
-                self.members[place].value = value
+            if let position = names.position(of: name, among: self.members) {
+                self.members[position].value = value
             } else {
                 self.members.append(Member(name: name, value: value))
             }
@@ -65,7 +65,7 @@ public struct JSONObject: Sendable {
 
     /// The values by name, if there are too many for linear look-ups; nil otherwise.
     var index: [ExactText: JSONValue]? {
-        guard members.count > MemberPlaces.linearLimit else { return nil }
+        guard members.count > MemberIndex.linearLimit else { return nil }
         return Dictionary(members.map { (ExactText($0.name), $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 }

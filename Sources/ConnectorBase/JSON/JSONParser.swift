@@ -59,7 +59,7 @@ public struct JSONParser {
     private mutating func object() throws(ConnectorError) -> JSONValue {
         try enter()
         var members: [JSONObject.Member] = []
-        var places = MemberPlaces()
+        var names = MemberIndex()
         skipSpace()
         if consume("}") {
             depth -= 1
@@ -70,7 +70,7 @@ public struct JSONParser {
             let start = index
             guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes, found \(found)") }
             let name = try string()
-            guard places.place(of: name, among: members) == nil else {
+            guard names.position(of: name, among: members) == nil else {
                 throw error("the name \"\(name.excerpt)\" occurs twice in this object", at: start)
             }
             skipSpace()

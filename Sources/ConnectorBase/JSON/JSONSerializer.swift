@@ -129,3 +129,8 @@ extension JSONValue: CustomStringConvertible {
         return serializer.bytes
     }
 }
+
+extension JSONObject: CustomStringConvertible {
+    /// Compact JSON.
+    public var description: String { JSONValue.object(self).description }
+}

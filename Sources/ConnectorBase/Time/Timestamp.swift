@@ -83,6 +83,12 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
+    /// The end of the last year that a text may have.
+    private static let end = UInt64(CalendarTime(year: 2501, month: 1, day: 1).seconds) * 1_000_000_000
+
+    /// Whether ``init(parsing:)`` reads what ``description`` writes.
+    package var isReadable: Bool { nanoseconds < Self.end }
+
     /// Whether a text is exactly what ``description`` writes for some moment.
     package static func isWritten(_ text: Span<UInt8>) -> Bool {
         guard text.count == 24, text[10] == UInt8(ascii: "T"), text[19] == UInt8(ascii: "."),

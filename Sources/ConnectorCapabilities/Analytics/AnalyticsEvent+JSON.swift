@@ -47,7 +47,7 @@ extension AnalyticsEvent {
         try check(path)
     }
 
-    /// Throws if the event lacks a member that its type needs.
+    /// Throws if the event lacks a member that its type needs, or has one that could not be read again from ``json``.
     public func check(_ path: String = "event") throws(ConnectorError) {
         func require(_ value: String?, _ name: String) throws(ConnectorError) {
             guard value?.isEmpty != false else { return }
@@ -68,5 +68,17 @@ extension AnalyticsEvent {
         guard !messageId.isEmpty, messageId.utf8.count <= Self.messageIdLimit else {
             throw ConnectorError(.invalid, "\(path).messageId must have 1 to \(Self.messageIdLimit) bytes")
         }
+        if let timestamp, !timestamp.isReadable {
+            throw ConnectorError(.invalid, "\(path).timestamp must be a time from 1970 to 2500")
+        }
+        func requireFlat(_ object: JSONObject, _ name: String) throws(ConnectorError) {
+            let limit = JSONParser.depthLimit
+            // The event is the first level.
+            guard object.isNested(deeperThan: limit - 1) else { return }
+            throw ConnectorError(.invalid, "\(path).\(name) makes the event nest deeper than \(limit) levels")
+        }
+        try requireFlat(properties, "properties")
+        try requireFlat(traits, "traits")
+        try requireFlat(context, "context")
     }
 }

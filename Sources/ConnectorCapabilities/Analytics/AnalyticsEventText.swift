@@ -38,23 +38,44 @@ public struct AnalyticsEventText: Sendable {
     /// - Parameter value: The JSON text of the value.
     public func utf8(filling name: StaticString, with value: StaticString) -> [UInt8] {
         var text: [UInt8] = []
-        text.reserveCapacity(range.count + name.utf8CodeUnitCount + value.utf8CodeUnitCount + 17)
+        text.reserveCapacity(size(filling: name, with: value))
+        append(to: &text, filling: name, with: value)
+        return text
+    }
+
+    /// Appends what ``utf8(filling:with:)`` returns.
+    public func append(to text: inout [UInt8], filling name: StaticString, with value: StaticString) {
         guard let context else {
             text += batch[range.lowerBound..<(range.upperBound - 1)]
             text.append(",\"context\":{")
             text.append(name, value)
             text.append("}}")
-            return text
+            return
         }
-        let members = JSONObjectSlices.members(of: batch.span, at: context)
-        let isGiven = members.contains { batch.span.extracting($0.name).isEqual(to: name) }
-        guard !isGiven else { return Array(batch[range]) }
+        let (isGiven, isFirst) = findMember(name, at: context)
+        guard !isGiven else {
+            text += batch[range]
+            return
+        }
         let place = context.lowerBound + 1
         text += batch[range.lowerBound..<place]
         text.append(name, value)
-        if !members.isEmpty { text.append(",") }
+        if !isFirst { text.append(",") }
         text += batch[place..<range.upperBound]
-        return text
+    }
+
+    /// The number of bytes that ``utf8(filling:with:)`` returns.
+    public func size(filling name: StaticString, with value: StaticString) -> Int {
+        let member = name.utf8CodeUnitCount + value.utf8CodeUnitCount + "\"\":".utf8.count
+        guard let context else { return range.count + ",\"context\":{}".utf8.count + member }
+        let (isGiven, isFirst) = findMember(name, at: context)
+        return isGiven ? range.count : range.count + member + (isFirst ? 0 : 1)
+    }
+
+    /// Whether the context has a member of that name, and whether it has none at all.
+    private func findMember(_ name: StaticString, at context: Range<Int>) -> (isGiven: Bool, isFirst: Bool) {
+        let members = JSONObjectSlices.members(of: batch.span, at: context)
+        return (members.contains { batch.span.extracting($0.name).isEqual(to: name) }, members.isEmpty)
     }
 
     /// The members of an event whose values are strings.

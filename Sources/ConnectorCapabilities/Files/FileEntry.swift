@@ -20,7 +20,7 @@ public struct FileEntry: Sendable, Hashable {
     /// The media type, such as `text/plain`; nil if the store does not know it. Pages of a list may omit it.
     public var contentType: String?
     /// The SHA-256 of the content, as 64 lower-case hexadecimal digits; nil if the store does not know it, for example
-    /// because somebody else put the file there. Pages of a list may omit it.
+    /// because another program put the file there. Pages of a list may omit it.
     public var digest: String?
 
     /// The most bytes that one call reads or writes: 8 MiB.

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorOutbox
-internal import ConnectorSandbox
+internal import ConnectorPlatform
 internal import ConnectorServices
 
 /// The settings of a connector, to be compared and shown.

@@ -242,8 +242,12 @@ public final class HostConsoleModel: ConsoleModel {
     private func result(of act: ConsoleAct) async throws(ConnectorError) -> String {
         switch (act.verb, act.subject.kind) {
         case (_, .application): throw Self.impossible
-        case (.retry, .gate(let path)): return Self.state(of: path, in: try await host.retry(path))
-        case (.open, .gate(let path)): return Self.state(of: path, in: try await host.open(path))
+        case (.retry, .gate(let path)):
+            try host.requireNotClosing()
+            return Self.state(of: path, in: try await host.retry(path))
+        case (.open, .gate(let path)):
+            try host.requireNotClosing()
+            return Self.state(of: path, in: try await host.open(path))
         case (.close, .gate(let path)):
             try await host.close(path)
             return Self.state(of: path, in: host.report)

@@ -16,9 +16,9 @@ extension TerminalSession {
         }.first
     }
 
-    /// The place of a form of the visible scene.
-    private func place(ofFormIn component: Int) -> FormPlace {
-        FormPlace(route: coordinator.route, component: windows[.main]?.components[component].id ?? "")
+    /// The identity of a form of the visible scene.
+    private func id(ofFormIn component: Int) -> FormID {
+        FormID(route: coordinator.route, component: windows[.main]?.components[component].id ?? "")
     }
 
     /// The field being edited.
@@ -32,7 +32,7 @@ extension TerminalSession {
         var scene = scene
         for index in scene.components.indices where scene.components[index].form != nil {
             let id = scene.components[index].id
-            let draft = drafts[FormPlace(route: scene.route, component: id)] ?? FormDraft()
+            let draft = drafts[FormID(route: scene.route, component: id)] ?? FormDraft()
             let isShown = scene.route == coordinator.route && edited?.component == id
             scene.components[index].rows = draft.rows(
                 of: scene.components[index],
@@ -93,16 +93,16 @@ extension TerminalSession {
 
     /// Changes an entered value and clears its error.
     private mutating func change(_ field: FormField, _ component: Int, _ body: (inout FormDraft) -> Bool) -> Bool {
-        let place = place(ofFormIn: component)
-        var draft = drafts[place] ?? FormDraft()
+        let id = id(ofFormIn: component)
+        var draft = drafts[id] ?? FormDraft()
         guard body(&draft) else { return false }
         draft.errors[field.name] = nil
-        store(draft, place)
+        store(draft, id)
         return true
     }
 
     private mutating func edit(_ form: SceneForm, _ component: Int, _ row: Int) -> [Effect] {
-        edited = EditedField(component: place(ofFormIn: component).component, name: form.fields[row].name)
+        edited = EditedField(component: id(ofFormIn: component).component, name: form.fields[row].name)
         select(Page.RowIndex(component: component, row: row))
         mount()
         return []
@@ -115,19 +115,19 @@ extension TerminalSession {
 
     /// Requests the form's act, or shows the errors at their fields.
     private mutating func send(_ form: SceneForm, _ component: Int) -> [Effect] {
-        let place = place(ofFormIn: component)
-        var draft = drafts[place] ?? FormDraft()
+        let id = id(ofFormIn: component)
+        var draft = drafts[id] ?? FormDraft()
         do throws(FormFault) {
             let act = try form.act(draft.texts(of: form.fields))
             draft.errors = [:]
-            store(draft, place)
+            store(draft, id)
             endEditing()
             if sentForms.count >= Self.sceneLimit { sentForms.removeFirst() }
-            sentForms.append((act, place))
+            sentForms.append((act, id))
             return tell(.act(act))
         } catch {
             draft.errors = error.errors
-            store(draft, place)
+            store(draft, id)
             guard let row = form.fields.firstIndex(where: { error.errors[$0.name] != nil }) else {
                 message = error.errors.values.sorted().joined(separator: "; ")
                 return []
@@ -138,23 +138,23 @@ extension TerminalSession {
     }
 
     /// Records the outcome of a form's act: errors appear at their fields, and success resets a form of the application.
-    mutating func note(_ outcome: ActOutcome, in place: FormPlace) {
+    mutating func note(_ outcome: ActOutcome, in id: FormID) {
         if outcome.isFailure {
-            drafts[place]?.errors = outcome.fieldErrors
-        } else if windows[.main]?.component(place.component)?.form?.isOfApplication ?? false {
-            drafts[place] = nil
+            drafts[id]?.errors = outcome.fieldErrors
+        } else if windows[.main]?.component(id.component)?.form?.isOfApplication ?? false {
+            drafts[id] = nil
         }
         mount()
     }
 
-    private mutating func store(_ draft: FormDraft, _ place: FormPlace) {
-        if drafts.count >= Self.sceneLimit, drafts[place] == nil { drafts = [:] }
-        drafts[place] = draft
+    private mutating func store(_ draft: FormDraft, _ id: FormID) {
+        if drafts.count >= Self.sceneLimit, drafts[id] == nil { drafts = [:] }
+        drafts[id] = draft
     }
 }
 
-/// The place of a form: the route of the shown scene, and the id of the form's component.
-struct FormPlace: Sendable, Hashable {
+/// The identity of a form: the route of the shown scene, and the id of the form's component.
+struct FormID: Sendable, Hashable {
     var route: Route
     var component: String
 }

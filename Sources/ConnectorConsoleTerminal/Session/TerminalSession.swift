@@ -19,11 +19,11 @@ package struct TerminalSession: Sendable {
     let palette: TerminalPalette
     private(set) var searches: [Route: String] = [:]
     /// The values entered into forms.
-    var drafts: [FormPlace: FormDraft] = [:]
+    var drafts: [FormID: FormDraft] = [:]
     /// The field being edited; nil for none.
     var edited: EditedField?
     /// The submitted forms and their acts, which have not ended yet; oldest first.
-    var sentForms: [(act: ConsoleAct, place: FormPlace)] = []
+    var sentForms: [(act: ConsoleAct, form: FormID)] = []
     /// The selected entry of the menu.
     private(set) var choice = 0
     /// The route of the operation whose result is awaited; nil once the result is shown.
@@ -99,7 +99,7 @@ package struct TerminalSession: Sendable {
     /// Handles the completion of an act.
     package mutating func done(_ outcome: ActOutcome) -> [Effect] {
         if let index = sentForms.firstIndex(where: { $0.act == coordinator.pending }) {
-            note(outcome, in: sentForms.remove(at: index).place)
+            note(outcome, in: sentForms.remove(at: index).form)
         }
         return tell(.done(outcome))
     }

@@ -8,33 +8,25 @@ internal import ConnectorPlatform
 
 /// Admission of requests, before their bodies are read.
 extension WebResponder {
-    /// The decision on a request, made from its head.
-    enum Admission: Sendable {
-        /// Respond without reading the body.
-        case answer(WebResponse)
-        /// Read the body, at most `limit` bytes, and respond.
-        case read(limit: Int, answer: @Sendable (ServerRequest) async -> WebResponse)
-    }
-
     /// Decides on a request. Runs on the connection's event loop and does not block.
-    func admit(_ request: ServerRequest) -> Admission {
+    func admit(_ request: ServerRequest) -> RequestAdmission {
         guard origins.isHost(request.fields["Host"]) else {
             let sentence = "this server does not have that name; use the address in its link"
             return .answer(rejection(421, .denied, sentence, request))
         }
         guard ["GET", "HEAD", "POST"].contains(request.method) else {
             var response = rejection(405, .unsupported, "only GET, HEAD and POST are supported", request)
-            response.fields.append(("Allow", "GET, HEAD, POST"))
+            response.fields.append("Allow", "GET, HEAD, POST")
             return .answer(response)
         }
         guard !isForeign(request) else {
             return .answer(rejection(403, .denied, "the request comes from a page of another site", request))
         }
-        if request.path == "/livez", request.method != "POST" { return .answer(WebResponse(text: "ok\n")) }
+        if request.path == "/livez", request.method != "POST" { return .answer(ServerResponse(text: "ok\n")) }
         if request.method == "GET", isPage(request.path), let token = request.parameters["token"] {
             guard authenticator.isLink(token) else { return .answer(exchange(token, request)) }
             // Announcing the next link may block, so this must not run on the event loop.
-            return .read(limit: Self.entryLimit) { exchange(token, $0) }
+            return read(request, limit: Self.entryLimit) { exchange(token, $0) }
         }
         let client = client(of: request)
         guard isExempt(request) || admits(client, request) else {
@@ -42,8 +34,8 @@ extension WebResponder {
         }
         if let response = publicAsset(request) { return .answer(response) }
         if request.path == "/-/enter" {
-            guard request.method == "POST" else { return .answer(WebResponse(to: "/")) }
-            return .read(limit: Self.entryLimit) { logIn($0) }
+            guard request.method == "POST" else { return .answer(ServerResponse(to: "/")) }
+            return read(request, limit: Self.entryLimit) { logIn($0) }
         }
         switch client {
         case .invalid(let kind):
@@ -68,25 +60,50 @@ extension WebResponder {
     }
 
     /// Decides on a request of an authenticated client.
-    private func admit(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) -> Admission {
+    private func admit(
+        _ request: ServerRequest,
+        _ right: Right,
+        _ credential: Authenticator.Credential
+    ) -> RequestAdmission {
         guard isAPI(request.path) else {
-            return .read(limit: Self.bodyLimit) { request in
+            return read(request, limit: Self.bodyLimit) { request in
                 // The client may have logged out before the body arrived.
                 guard authenticator.isValid(credential) else { return unauthorized(request) }
-                var response = await respond(request, right, credential)
-                response.credential = credential
-                return response
+                return leased(await respond(request, right, credential), to: credential)
             }
         }
         guard let api else { return .answer(refusal(404, .missing, "this console has no API", request)) }
         if let endpoint = api.endpoint(for: request), endpoint.right == .act, right != .act {
             return .answer(refusal(403, .denied, "this token is read-only", request))
         }
-        return .read(limit: ControlAPI.bodyLimit) { request in
+        return read(request, limit: ControlAPI.bodyLimit) { request in
             guard authenticator.isValid(credential) else { return unauthorized(request) }
-            var response = WebResponse(await api.respond(request))
-            response.credential = credential
-            return response
+            return leased(await api.respond(request), to: credential)
         }
+    }
+
+    /// The decision to read a body and to respond then.
+    private func read(
+        _ request: ServerRequest,
+        limit: Int,
+        _ answer: @escaping @Sendable (ServerRequest) async -> ServerResponse
+    ) -> RequestAdmission {
+        .read(limit: limit, tooLarge: { tooLarge(request) }, answer: answer)
+    }
+
+    /// A response whose stream ends when the client's credential becomes invalid, or earlier if nothing is left to write.
+    private func leased(_ response: ServerResponse, to credential: Authenticator.Credential) -> ServerResponse {
+        guard case .stream(let write) = response.body else { return response }
+        var response = response
+        response.body = .stream { [authenticator] writer in
+            guard let lease = authenticator.lease(credential) else { return }
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await write(writer) }
+                group.addTask { for await _ in lease {} }
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+        return response
     }
 }

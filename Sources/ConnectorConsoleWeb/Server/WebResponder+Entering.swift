@@ -60,7 +60,7 @@ extension WebResponder {
     }
 
     /// Logs in a browser that follows the link, and redirects it to the URL without the token.
-    func exchange(_ token: String, _ request: ServerRequest) -> WebResponse {
+    func exchange(_ token: String, _ request: ServerRequest) -> ServerResponse {
         // A prefetch must not consume the link.
         let isPrefetch = ["Purpose", "Sec-Purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
         guard !isPrefetch else { return rejection(403, .denied, "the link cannot be prefetched", request) }
@@ -70,7 +70,7 @@ extension WebResponder {
             return loggedIn(session, target, request)
         }
         // A browser that is already logged in may follow the link again.
-        if case .authenticated = client(of: request) { return WebResponse(to: target) }
+        if case .authenticated = client(of: request) { return ServerResponse(to: target) }
         guard admitsFailure("link", request) else { return tooMany("too many attempts", request) }
         return rejection(
             403,
@@ -81,18 +81,18 @@ extension WebResponder {
     }
 
     /// Logs in a browser with a typed token.
-    func logIn(_ request: ServerRequest) -> WebResponse {
+    func logIn(_ request: ServerRequest) -> ServerResponse {
         if let session = authenticator.logIn(request.form["token"] ?? "") { return loggedIn(session, "/", request) }
         guard admitsFailure("form", request) else { return tooMany("too many attempts", request) }
         return rejection(403, .unauthorized, "The token is wrong.", request)
     }
 
-    private func loggedIn(_ session: String, _ target: String, _ request: ServerRequest) -> WebResponse {
+    private func loggedIn(_ session: String, _ target: String, _ request: ServerRequest) -> ServerResponse {
         // A redirect within a navigation that another site began still counts as cross-site, so browsers withhold the
         // SameSite=Strict cookie. A page of our own begins a new navigation instead.
         let isElsewhere = request.fields["Sec-Fetch-Site"] == "cross-site"
-        var response = isElsewhere ? WebResponse(view(.read).forwarding(to: target)) : WebResponse(to: target)
-        response.fields.append(("Set-Cookie", setCookie(session)))
+        var response = isElsewhere ? ServerResponse(view(.read).forwarding(to: target)) : ServerResponse(to: target)
+        response.fields.append("Set-Cookie", setCookie(session))
         return response
     }
 
@@ -103,20 +103,20 @@ extension WebResponder {
     }
 
     /// Ends a browser's session and removes its cookie.
-    func logOut(_ session: String?) -> WebResponse {
+    func logOut(_ session: String?) -> ServerResponse {
         if let session { authenticator.logOut(session) }
-        var response = WebResponse(to: "/")
-        response.fields.append(("Set-Cookie", "\(setCookie("")); Max-Age=0"))
+        var response = ServerResponse(to: "/")
+        response.fields.append("Set-Cookie", "\(setCookie("")); Max-Age=0")
         return response
     }
 
     /// Refuses a request without a valid credential, and explains how to log in.
-    func unauthorized(_ request: ServerRequest) -> WebResponse {
+    func unauthorized(_ request: ServerRequest) -> ServerResponse {
         let sentence =
             authenticator.hasTokens
             ? "Log in with the token of the console." : "Follow the link that the program printed when it started."
         var response = rejection(401, .unauthorized, sentence, request)
-        response.fields.append(("WWW-Authenticate", "Bearer realm=\"connector-host\""))
+        response.fields.append("WWW-Authenticate", "Bearer realm=\"connector-host\"")
         return response
     }
 }

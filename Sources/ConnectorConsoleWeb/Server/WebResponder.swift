@@ -44,6 +44,17 @@ struct WebResponder: Sendable {
     /// The clock for rate limits.
     let clock: any HostClock
 
+    /// The header fields of every response: no foreign scripts, no framing, no caching, no referrer.
+    static let commonFields: HTTPFields = [
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+            + "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "X-Frame-Options": "DENY",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    ]
     /// The maximum size of a form, in bytes.
     static let bodyLimit = 64 << 10
     /// The maximum size of the login form, in bytes; unauthenticated clients may send it.
@@ -52,7 +63,8 @@ struct WebResponder: Sendable {
     static let cookieLimit = 16
 
     /// Responds to an authenticated client.
-    func respond(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) async -> WebResponse
+    func respond(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) async
+        -> ServerResponse
     {
         let path = request.path
         let session: String? = if case .session(let id) = credential { id } else { nil }
@@ -65,22 +77,22 @@ struct WebResponder: Sendable {
             return await path == PostedForm.act ? act(request, session) : call(request, session)
         }
         switch path {
-        case "/": return WebResponse(to: start.description)
-        case "/-/live": return events(request, right)
+        case "/": return ServerResponse(to: start.description)
+        case "/-/live": return await events(request, right)
         default: return await page(request, right, session)
         }
     }
 
     // MARK: Pages
 
-    private func page(_ request: ServerRequest, _ right: Right, _ session: String?) async -> WebResponse {
+    private func page(_ request: ServerRequest, _ right: Right, _ session: String?) async -> ServerResponse {
         guard let address = PageAddress(request.target) else {
             return refusal(404, .missing, "there is nothing at \(request.path.prefix(200))", request)
         }
         let (content, version) = await pages.content(of: address, for: right)
         let message = session.flatMap { authenticator.takeMessage(of: $0) }
         let page = view(right).page(content, version: version, message: message)
-        return WebResponse(page, status: content.isFound ? 200 : 404)
+        return ServerResponse(page, status: content.isFound ? 200 : 404)
     }
 
     /// The view of a client with a right.
@@ -88,34 +100,21 @@ struct WebResponder: Sendable {
         PageView(title: title, canAct: right == .act, hasAPI: api != nil)
     }
 
-    private func events(_ request: ServerRequest, _ right: Right) -> WebResponse {
-        let query = request.parameters
-        guard let address = query["at"].flatMap(PageAddress.init) else {
-            return refusal(400, .invalid, "at is not a route", request)
-        }
-        let version = request.fields["Last-Event-ID"] ?? query["version"] ?? ""
-        return WebResponse(status: 200, .events(address, version: version, right))
-    }
-
     /// An asset, which needs no authentication because it reveals nothing about the host; nil for any other path.
-    func publicAsset(_ request: ServerRequest) -> WebResponse? {
+    func publicAsset(_ request: ServerRequest) -> ServerResponse? {
         guard request.method != "POST" else { return nil }
         switch request.path {
-        case "/-/console.css": return WebResponse(status: 200, .bytes(styles, type: "text/css; charset=utf-8"))
+        case "/-/console.css": return ServerResponse(styles, contentType: "text/css; charset=utf-8")
         case "/-/console.js":
-            return WebResponse(
-                status: 200,
-                .bytes(PackageResources.console_js, type: "text/javascript; charset=utf-8")
-            )
-        case "/-/icon.svg":
-            return WebResponse(status: 200, .bytes(PackageResources.icon_svg, type: "image/svg+xml"))
+            return ServerResponse(PackageResources.console_js, contentType: "text/javascript; charset=utf-8")
+        case "/-/icon.svg": return ServerResponse(PackageResources.icon_svg, contentType: "image/svg+xml")
         default: return nil
         }
     }
 
     // MARK: Acting
 
-    private func act(_ request: ServerRequest, _ session: String?) async -> WebResponse {
+    private func act(_ request: ServerRequest, _ session: String?) async -> ServerResponse {
         let fields = request.form
         guard let form = PostedForm(String(request.path), fields), let key = fields["act"] else {
             return refusal(400, .invalid, "the form names no act, or no page to return to", request)
@@ -126,7 +125,7 @@ struct WebResponder: Sendable {
         return await perform(act, form, request, session)
     }
 
-    private func call(_ request: ServerRequest, _ session: String?) async -> WebResponse {
+    private func call(_ request: ServerRequest, _ session: String?) async -> ServerResponse {
         let fields = request.form
         guard let form = PostedForm(String(request.path), fields) else {
             return refusal(400, .invalid, "the form names no page to return to", request)
@@ -153,10 +152,10 @@ struct WebResponder: Sendable {
         _ fault: FormFault,
         _ form: PostedForm,
         _ request: ServerRequest
-    ) async -> WebResponse {
-        guard request.wantsPage else { return WebResponse(CallDraft.document(of: fault), status: 422) }
+    ) async -> ServerResponse {
+        guard request.wantsPage else { return ServerResponse(CallDraft.document(of: fault), status: 422) }
         let (content, version) = await pages.content(of: form.address, for: .act)
-        return WebResponse(view(.act).page(content, version: version, draft: draft), status: 422)
+        return ServerResponse(view(.act).page(content, version: version, draft: draft), status: 422)
     }
 
     /// Performs the act of a form; one that loses data must be confirmed first.
@@ -166,11 +165,11 @@ struct WebResponder: Sendable {
         _ request: ServerRequest,
         _ session: String?,
         _ draft: CallDraft? = nil
-    ) async -> WebResponse {
+    ) async -> ServerResponse {
         if let question = act.question, !form.isConfirmed {
-            guard !request.wantsPage else { return WebResponse(view(.act).confirmation(of: act, form)) }
+            guard !request.wantsPage else { return ServerResponse(view(.act).confirmation(of: act, form)) }
             // The page's script asks the question and posts again.
-            return WebResponse(ControlResponse(["version": 1, "question": .string(question)], status: 428))
+            return ServerResponse(["version": 1, "question": .string(question)], status: 428)
         }
         let outcome = await console.perform(act)
         if var draft, !outcome.fieldErrors.isEmpty {
@@ -180,13 +179,13 @@ struct WebResponder: Sendable {
         let next = outcome.isFailure ? nil : outcome.route?.description
         guard request.wantsPage, let session else {
             let status = outcome.isFailure ? (outcome.code ?? .failed).status : 200
-            var response = WebResponse(text: outcome.sentence.displayed(isUnicode: true), status: status)
+            var response = ServerResponse(text: outcome.sentence.displayed(isUnicode: true), status: status)
             // The page's script opens it.
-            if let next { response.fields.append(("Content-Location", next)) }
+            if let next { response.fields.append("Content-Location", next) }
             return response
         }
         authenticator.setMessage(outcome.sentence, for: session)
-        return WebResponse(to: next ?? form.address.url)
+        return ServerResponse(to: next ?? form.address.url)
     }
 
     /// Whether a path belongs to the API.
@@ -200,19 +199,19 @@ struct WebResponder: Sendable {
     // MARK: Refusals
 
     /// Refuses a body that exceeds the limit; the rest of it is not read.
-    func tooLarge(_ request: ServerRequest) -> WebResponse {
+    func tooLarge(_ request: ServerRequest) -> ServerResponse {
         guard isAPI(request.path), !request.wantsPage else {
             return rejection(413, .tooLarge, "the body is too large", request)
         }
-        var response = WebResponse(ControlResponse(ControlAPI.bodyTooLarge, status: 413))
+        var response = ServerResponse(ControlAPI.bodyTooLarge, status: 413)
         response.isLast = true
         return response
     }
 
     /// Refuses a request that exceeds a rate limit.
-    func tooMany(_ sentence: String, _ request: ServerRequest) -> WebResponse {
+    func tooMany(_ sentence: String, _ request: ServerRequest) -> ServerResponse {
         var response = rejection(429, .rateLimited, sentence, request)
-        response.fields.append(("Retry-After", "1"))
+        response.fields.append("Retry-After", "1")
         return response
     }
 
@@ -222,7 +221,7 @@ struct WebResponder: Sendable {
         _ code: ConnectorError.Code,
         _ sentence: String,
         _ request: ServerRequest
-    ) -> WebResponse {
+    ) -> ServerResponse {
         var response = refusal(status, code, sentence, request)
         response.isLast = true
         return response
@@ -234,12 +233,12 @@ struct WebResponder: Sendable {
         _ code: ConnectorError.Code,
         _ sentence: String,
         _ request: ServerRequest
-    ) -> WebResponse {
+    ) -> ServerResponse {
         guard request.wantsPage else {
-            return WebResponse(ControlResponse(ConnectorError(code, sentence), status: status))
+            return ServerResponse(ConnectorError(code, sentence), status: status)
         }
         let asks = authenticator.hasTokens && (status == 401 || code == .unauthorized)
-        return WebResponse(view(.read).notice(Self.title(of: status), sentence, asksForToken: asks), status: status)
+        return ServerResponse(view(.read).notice(Self.title(of: status), sentence, asksForToken: asks), status: status)
     }
 
     private static func title(of status: Int) -> String {

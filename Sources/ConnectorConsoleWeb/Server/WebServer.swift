@@ -70,7 +70,7 @@ final class WebServer: Sendable {
             .address(options.address.host, port: options.address.port),
             limits: limits,
             answersHalfClosed: true,
-            common: WebResponse.common,
+            common: WebResponder.commonFields,
             prepare: { [self] channel in try encrypt(channel) },
             admit: { [self] request in admit(request) }
         )
@@ -130,89 +130,7 @@ final class WebServer: Sendable {
 
     private func admit(_ request: ServerRequest) -> RequestAdmission {
         // A client may connect before the responder has been created.
-        guard let responder = responder.withLock(\.self) else {
-            return .answer(ServerResponse(status: 503, isLast: true))
-        }
-        switch responder.admit(request) {
-        case .answer(let response): return .answer(makeResponse(response))
-        case .read(let limit, let answer):
-            return .read(
-                limit: limit,
-                tooLarge: { [self] in makeResponse(responder.tooLarge(request)) },
-                answer: { [self] request in
-                    let response = await answer(request)
-                    guard case .events = response.body, await !pages.hasRoom else { return makeResponse(response) }
-                    return ServerResponse(status: 503)
-                }
-            )
-        }
-    }
-
-    private func makeResponse(_ response: WebResponse) -> ServerResponse {
-        var made = ServerResponse(status: response.status, isLast: response.isLast)
-        for (name, value) in response.fields { made.fields.append(name, value) }
-        switch response.body {
-        case .bytes(let bytes, let type):
-            made.fields.append("Content-Type", type)
-            made.body = .bytes(bytes)
-        case .parts(let parts, let first, let type):
-            made.fields.append("Content-Type", type)
-            made.body = stream(for: response.credential) { writer in
-                try await writer.write(first)
-                for await part in parts() { try await writer.write(part) }
-            }
-        case .events(let address, let version, let right):
-            made.fields.append("Content-Type", "text/event-stream")
-            made.body = stream(for: response.credential) { [pages] writer in
-                guard let watch = await pages.watch(address, as: right) else { return }
-                do {
-                    try await Self.send(address, version, right, watch.changes, pages, to: writer)
-                } catch {
-                    await pages.unwatch(address, as: right, watch.number)
-                    throw error
-                }
-                await pages.unwatch(address, as: right, watch.number)
-            }
-        }
-        return made
-    }
-
-    /// A streaming body that ends when the client's credential becomes invalid, or earlier if nothing is left to write.
-    private func stream(
-        for credential: Authenticator.Credential?,
-        _ write: @escaping @Sendable (BodyWriter) async throws -> Void
-    ) -> ServerResponse.Body {
-        .stream { [authenticator] writer in
-            guard let lease = credential.flatMap({ authenticator.lease($0) }) else { return }
-            try await withThrowingTaskGroup { group in
-                group.addTask { try await write(writer) }
-                group.addTask { for await _ in lease {} }
-                try await group.next()
-                group.cancelAll()
-            }
-        }
-    }
-
-    /// Sends the changes of a page until the client disconnects.
-    private static func send(
-        _ address: PageAddress,
-        _ version: String,
-        _ right: Right,
-        _ changes: AsyncStream<Void>,
-        _ pages: LivePages,
-        to writer: BodyWriter
-    ) async throws {
-        var version = version
-        try await writer.write(Array("retry: 2000\n\n".utf8))
-        for await _ in changes {
-            if let frame = await pages.frame(of: address, for: right, from: version) {
-                try await writer.write(frame.bytes)
-                version = frame.version
-            } else {
-                // Writing this comment fails if the client has disconnected.
-                try await writer.write(Array(":\n\n".utf8))
-            }
-        }
+        responder.withLock(\.self)?.admit(request) ?? .answer(ServerResponse(status: 503, isLast: true))
     }
 
     // MARK: TLS

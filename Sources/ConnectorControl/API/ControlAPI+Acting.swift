@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorHTTPServer
 internal import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorManifest
@@ -17,10 +18,12 @@ extension ControlAPI {
             gate(host, "retry", "Retries a connector and everything below it immediately.") {
                 host,
                 path throws(ConnectorError) in
-                try await host.retry(path)
+                try host.requireNotClosing()
+                return try await host.retry(path)
             },
             gate(host, "open", "Opens a connector and those it depends on.") { host, path throws(ConnectorError) in
-                try await host.open(path)
+                try host.requireNotClosing()
+                return try await host.open(path)
             },
             gate(host, "close", "Closes a connector and everything below it, at all places, until it is opened again.")
             {
@@ -46,7 +49,7 @@ extension ControlAPI {
             body: [ControlField("connector", .text, isRequired: true, "Its path, such as analytics/segment.")],
             answers: [answer("The report after that.", ControlSchemas.status)]
         ) { input throws(ConnectorError) in
-            ControlResponse(try await act(host, input["connector"] ?? "").json)
+            ServerResponse(try await act(host, input["connector"] ?? "").json)
         }
     }
 
@@ -83,7 +86,7 @@ extension ControlAPI {
                         "The answer. With one of the other types in Accept: a stream of the progress, followed by the "
                         + "answer or the error.",
                     contentTypes: [
-                        ControlResponse.json, ControlStream.Format.events.contentType,
+                        ServerResponse.json, ControlStream.Format.events.contentType,
                         ControlStream.Format.lines.contentType,
                     ],
                     schema: ControlSchemas.answer
@@ -91,8 +94,8 @@ extension ControlAPI {
             ]
         ) { input throws(ConnectorError) in
             let call = try RequestedCall(input, of: host)
-            guard let format = input.format else { return ControlResponse(try await call.answer()) }
-            return ControlResponse(format) {
+            guard let format = input.format else { return ServerResponse(try await call.answer()) }
+            return ServerResponse(format) {
                 ControlStream.parts(format, dropping: .oldest) { send in
                     do throws(ConnectorError) {
                         let answer = try await call.answer { _ = send("progress", ["version": 1, "progress": $0]) }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorHost
 internal import ConnectorOutbox
 
@@ -22,7 +23,7 @@ extension ControlAPI {
                 answers: [answer("The outboxes.", ControlSchemas.outbox)]
             ) { input throws(ConnectorError) in
                 let (statistics, targets) = try await selected(input, host)
-                return ControlResponse(
+                return ServerResponse(
                     OutboxDocument.statistics(statistics.filter { targets?.contains($0.key) ?? true })
                 )
             },
@@ -39,7 +40,7 @@ extension ControlAPI {
                 let id = input["id"] ?? ""
                 let records = try await host.outboxRecords(RecordSelection(targets: targets, ids: [id]))
                 guard !records.isEmpty else { throw OutboxDocument.unknownEvent(id) }
-                return ControlResponse(OutboxDocument.event(records, showsPayload: true))
+                return ServerResponse(OutboxDocument.event(records, showsPayload: true))
             },
             ControlEndpoint(
                 operation: "dead",
@@ -68,7 +69,7 @@ extension ControlAPI {
                     after: input["after"].flatMap(RecordCursor.init)
                 )
                 let records = try await host.outboxRecords(selection)
-                return ControlResponse(OutboxDocument.dead(records, next: records.next(limit: limit)))
+                return ServerResponse(OutboxDocument.dead(records, next: records.next(limit: limit)))
             },
             letters("replay", "Puts dead letters back in the queue.", done: "replayed", host) {
                 host,
@@ -119,7 +120,7 @@ extension ControlAPI {
             )
             let count = try await act(host, selection, input["to"])
             if count == 0, let ids { throw OutboxDocument.unknown(ids, queued: input.flag("queued")) }
-            return ControlResponse(OutboxDocument.count(done, count))
+            return ServerResponse(OutboxDocument.count(done, count))
         }
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorHost
 internal import ConnectorPlatform
 internal import ConnectorServices
@@ -10,13 +11,13 @@ internal import ConnectorServices
 extension ControlAPI {
     /// Describes a response with a JSON document.
     static func answer(_ meaning: String, _ schema: JSONValue) -> ControlEndpoint.Answer {
-        ControlEndpoint.Answer(status: 200, meaning: meaning, contentTypes: [ControlResponse.json], schema: schema)
+        ControlEndpoint.Answer(status: 200, meaning: meaning, contentTypes: [ServerResponse.json], schema: schema)
     }
 
     /// The endpoints for orchestrators and Prometheus.
     static func health(of host: ConnectorHost) -> [ControlEndpoint] {
         let text: JSONValue = ["type": "string"]
-        func answer(_ status: Int, _ meaning: String, _ type: String = ControlResponse.text) -> ControlEndpoint.Answer {
+        func answer(_ status: Int, _ meaning: String, _ type: String = ServerResponse.text) -> ControlEndpoint.Answer {
             ControlEndpoint.Answer(status: status, meaning: meaning, contentTypes: [type], schema: text)
         }
         return [
@@ -25,7 +26,7 @@ extension ControlAPI {
                 path: "/livez",
                 summary: "Liveness: responds as long as the process does.",
                 answers: [answer(200, "The process responds.")]
-            ) { _ in ControlResponse(text: "ok\n") },
+            ) { _ in ServerResponse(text: "ok\n") },
             ControlEndpoint(
                 operation: "isReady",
                 path: "/readyz",
@@ -33,16 +34,16 @@ extension ControlAPI {
                 answers: [answer(200, "Every one is."), answer(503, "At least one is not; one line for each.")]
             ) { _ in
                 let missing = host.report.gates.filter { $0.isRequired && !$0.isReady }
-                guard !missing.isEmpty else { return ControlResponse(text: "ok\n") }
+                guard !missing.isEmpty else { return ServerResponse(text: "ok\n") }
                 let lines = missing.map { "\($0.path): \($0.state.rawValue)\n" }
-                return ControlResponse(text: lines.joined(), status: 503)
+                return ServerResponse(text: lines.joined(), status: 503)
             },
             ControlEndpoint(
                 operation: "metrics",
                 path: "/metrics",
                 summary: "The metrics of the host, for Prometheus.",
                 answers: [answer(200, "The text format of Prometheus.", PrometheusText.contentType)]
-            ) { _ in ControlResponse(text: host.prometheusText, contentType: PrometheusText.contentType) },
+            ) { _ in ServerResponse(text: host.prometheusText, contentType: PrometheusText.contentType) },
         ]
     }
 
@@ -60,19 +61,19 @@ extension ControlAPI {
                 path: "/api/v1/host",
                 summary: "The identity of the host.",
                 answers: [answer("The host.", ControlSchemas.host)]
-            ) { _ in ControlResponse(HostIdentity(of: host).json) },
+            ) { _ in ServerResponse(HostIdentity(of: host).json) },
             ControlEndpoint(
                 operation: "status",
                 path: "/api/v1/status",
                 summary: "The report: the document of `connector-host status --json`.",
                 answers: [answer("The report.", ControlSchemas.status)]
-            ) { _ in ControlResponse(host.report.json) },
+            ) { _ in ServerResponse(host.report.json) },
             ControlEndpoint(
                 operation: "operations",
                 path: "/api/v1/operations",
                 summary: "The operations of every leaf: the document of `connector-host operations --json`.",
                 answers: [answer("The operations.", ControlSchemas.operations)]
-            ) { _ in ControlResponse(host.operations.json) },
+            ) { _ in ServerResponse(host.operations.json) },
             ControlEndpoint(
                 operation: "plugins",
                 path: "/api/v1/plugins",
@@ -82,14 +83,14 @@ extension ControlAPI {
             ) { _ in
                 var listing = await search.result()
                 listing.images = host.heldImages
-                return ControlResponse(listing.json)
+                return ServerResponse(listing.json)
             },
             ControlEndpoint(
                 operation: "images",
                 path: "/api/v1/images",
                 summary: "The images of plugins in the host's memory, where they stay until its process ends.",
                 answers: [answer("The images, by their files.", ControlSchemas.images)]
-            ) { _ in ControlResponse(PluginListing.document(of: host.heldImages)) },
+            ) { _ in ServerResponse(PluginListing.document(of: host.heldImages)) },
             events(of: host),
         ]
     }
@@ -118,7 +119,7 @@ extension ControlAPI {
             if let path { _ = try host.gate(path) }
             let events = host.events(of: path)
             let (format, count) = (input.format ?? .events, input.integer("count"))
-            return ControlResponse(format) {
+            return ServerResponse(format) {
                 ControlStream.parts(format, dropping: .newest) { send in
                     var (sent, dropped) = (0, 0)
                     for await event in events {
@@ -144,6 +145,6 @@ extension ControlAPI {
             path: "/api/v1/openapi.json",
             summary: "This description.",
             answers: [answer("The description.", ["type": "object", "required": ["openapi", "paths"]])]
-        ) { _ in ControlResponse(document()) }
+        ) { _ in ServerResponse(document()) }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorHost
 
 /// The endpoints that plan changes of the configuration and make them.
@@ -40,9 +41,9 @@ extension ControlAPI {
                 ]
             ) { input throws(ConnectorError) in
                 guard let basis = try basis(in: input, of: "/api/v1/plan") else {
-                    return ControlResponse(await host.reload())
+                    return ServerResponse(await host.reload())
                 }
-                return ControlResponse(await host.reload(ifStill: basis))
+                return ServerResponse(await host.reload(ifStill: basis))
             },
         ]
     }
@@ -50,11 +51,11 @@ extension ControlAPI {
 
 extension ControlAPI {
     /// The response with a plan, or with every fault that prevents it.
-    private static func planned(_ make: () async throws(ConfigurationErrors) -> Plan) async -> ControlResponse {
+    private static func planned(_ make: () async throws(ConfigurationErrors) -> Plan) async -> ServerResponse {
         do throws(ConfigurationErrors) {
-            return ControlResponse(try await make().json)
+            return ServerResponse(try await make().json)
         } catch {
-            return ControlResponse(["version": 1, "errors": .array(error.errors.map(\.json))], status: 422)
+            return ServerResponse(["version": 1, "errors": .array(error.errors.map(\.json))], status: 422)
         }
     }
 
@@ -116,7 +117,7 @@ extension ControlAPI {
             ) { input throws(ConnectorError) in
                 let (path, file) = try names(in: input)
                 let basis = try basis(in: input, of: "/api/v1/swap/plan")
-                return ControlResponse(await host.swap(path, with: file, ifStill: basis))
+                return ServerResponse(await host.swap(path, with: file, ifStill: basis))
             },
         ]
     }
@@ -129,7 +130,7 @@ extension ControlAPI {
     }
 }
 
-extension ControlResponse {
+extension ServerResponse {
     /// Creates a response with the outcome of a reload: the status is 200, 409 for a conflict, 422 for a fault, or 503.
     fileprivate init(_ reload: Reload) {
         let refusal = reload.phase == .read || reload.phase == .plan ? 422 : 503

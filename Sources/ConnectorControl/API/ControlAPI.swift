@@ -67,18 +67,18 @@ package struct ControlAPI: Sendable {
     }
 
     /// Responds to a request without a body.
-    package func respond(_ method: String, _ target: String) async -> ControlResponse {
+    package func respond(_ method: String, _ target: String) async -> ServerResponse {
         await respond(ServerRequest(method, target))
     }
 
     /// Responds to a request. Cancelling the task cancels the call or the change that the request started.
-    package func respond(_ request: ServerRequest) async -> ControlResponse {
+    package func respond(_ request: ServerRequest) async -> ServerResponse {
         let path = request.path
         let found: [(endpoint: ControlEndpoint, segments: JSONObject)]
         do throws(ConnectorError) {
             found = try find(path)
         } catch {
-            return ControlResponse(error, status: 400)
+            return ServerResponse(error, status: 400)
         }
         guard !found.isEmpty else {
             let error = ConnectorError(
@@ -86,31 +86,31 @@ package struct ControlAPI: Sendable {
                 "there is no path \(path.prefix(200))",
                 fix: suggestion(for: String(path.prefix(200)), among: endpoints.map(\.path))
             )
-            return ControlResponse(error, status: 404)
+            return ServerResponse(error, status: 404)
         }
         guard let (endpoint, segments) = found.first(where: { $0.endpoint.takes(request.method) }) else {
             return refusal(of: request, found.map(\.endpoint))
         }
         if endpoint.body != nil {
-            guard request.mediaType == ControlResponse.json else {
+            guard request.mediaType == ServerResponse.json else {
                 let error = ConnectorError(
                     .unsupported,
-                    "\(path) requires a body of the type \(ControlResponse.json)",
-                    fix: "send the header Content-Type: \(ControlResponse.json)"
+                    "\(path) requires a body of the type \(ServerResponse.json)",
+                    fix: "send the header Content-Type: \(ServerResponse.json)"
                 )
-                return ControlResponse(error, status: 415)
+                return ServerResponse(error, status: 415)
             }
         }
         let input: ControlInput
         do throws(ConnectorError) {
             input = try endpoint.input(request, segments)
         } catch {
-            return ControlResponse(error, status: 400)
+            return ServerResponse(error, status: 400)
         }
         do throws(ConnectorError) {
             return try await endpoint.respond(input)
         } catch {
-            return ControlResponse(error)
+            return ServerResponse(error)
         }
     }
 
@@ -126,19 +126,19 @@ package struct ControlAPI: Sendable {
     }
 
     /// The response to a method that a path does not support; for OPTIONS, the supported methods.
-    private func refusal(of request: ServerRequest, _ found: [ControlEndpoint]) -> ControlResponse {
+    private func refusal(of request: ServerRequest, _ found: [ControlEndpoint]) -> ServerResponse {
         let methods = found.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] } + ["OPTIONS"]
-        var response: ControlResponse
+        var response: ServerResponse
         if request.method == "OPTIONS" {
-            response = ControlResponse(text: "", status: 204)
+            response = ServerResponse(status: 204)
         } else {
             let error = ConnectorError(
                 .unsupported,
                 "\(request.path) supports \(methods.joined(separator: ", ")), not \(request.method.prefix(20))"
             )
-            response = ControlResponse(error, status: 405)
+            response = ServerResponse(error, status: 405)
         }
-        response.allow = methods.joined(separator: ", ")
+        response.fields.append("Allow", methods.joined(separator: ", "))
         return response
     }
 }

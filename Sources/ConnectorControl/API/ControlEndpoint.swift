@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorHTTPServer
 
 /// One operation of the API, in a single definition that validates requests, responds to them, and describes the operation.
 package struct ControlEndpoint: Sendable {
@@ -24,7 +25,7 @@ package struct ControlEndpoint: Sendable {
     /// The possible responses, other than errors.
     package var answers: [Answer]
     /// Responds to a valid request.
-    package var respond: @Sendable (ControlInput) async throws(ConnectorError) -> ControlResponse
+    package var respond: @Sendable (ControlInput) async throws(ConnectorError) -> ServerResponse
 
     /// An HTTP method.
     package enum Method: String, Sendable, Hashable {

@@ -131,23 +131,31 @@ package struct ControlClient: Sendable {
             guard !Task.isCancelled else {
                 throw ConnectorError(.cancelled, "the request was cancelled, also on the host")
             }
-            // A host that stops closes the connections of the requests that it has not answered.
-            let isOverdue = error is LocalClient.Overdue
-            throw ConnectorError(
-                .unavailable,
-                "the host that listens in \(directory) "
-                    + (isOverdue ? "does not respond" : "has closed the connection without a response"),
-                fix: isOverdue
-                    ? "check whether its process hangs or is stopped, and end it if so"
-                    : "check whether it was stopped, or has crashed, and what the request has done",
-                cause: String(describing: error),
-                isRetryable: true
-            )
+            throw failure(of: request, error)
         }
         guard status != 200 else { return answer }
         let document = try? JSONValue(document: answer)
         if takesRefusals, document != nil { return answer }
         throw document?["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? Self.refusal(of: request, status, answer)
+    }
+
+    /// The error for a request that got no response, or none that can be read.
+    private func failure(of request: ServerRequest, _ error: any Error) -> ConnectorError {
+        let host = "the host that listens in \(directory)"
+        let message: String
+        let fix: String
+        if error is LocalClient.Overdue {
+            message = "\(host) does not respond"
+            fix = "check whether its process hangs or is stopped, and end it if so"
+        } else if LocalClient.isClosing(error) {
+            // A host that stops closes the connections of the requests that it has not answered.
+            message = "\(host) has closed the connection without a response"
+            fix = "check whether it was stopped, or has crashed, and what the request has done"
+        } else {
+            message = "the request for \(request.target) to \(host) failed"
+            fix = "check which program listens there, and what the request has done"
+        }
+        return ConnectorError(.unavailable, message, fix: fix, cause: String(describing: error), isRetryable: true)
     }
 
     /// The error for a response without a document: the server refused the request before the host's API saw it.

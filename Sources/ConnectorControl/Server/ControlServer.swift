@@ -52,25 +52,8 @@ package final class ControlServer: Sendable {
     private static func admit(_ api: ControlAPI) -> RequestAdmission {
         .read(
             limit: ControlAPI.bodyLimit,
-            tooLarge: { ServerResponse(ControlResponse(ControlAPI.bodyTooLarge, status: 413)) },
-            answer: { request in ServerResponse(await api.respond(request)) }
+            tooLarge: { ServerResponse(ControlAPI.bodyTooLarge, status: 413) },
+            answer: { request in await api.respond(request) }
         )
-    }
-}
-
-extension ServerResponse {
-    /// Converts a response of the API.
-    package init(_ response: ControlResponse) {
-        var fields = HTTPFields()
-        // A response with the status 204 has no body, and therefore no type.
-        if response.status != 204 { fields.append("Content-Type", response.contentType) }
-        if let allow = response.allow { fields.append("Allow", allow) }
-        self.init(status: response.status, fields, .bytes(response.body))
-        guard let stream = response.stream else { return }
-        let beginning = response.body
-        body = .stream { writer in
-            try await writer.write(beginning)
-            for await part in stream() { try await writer.write(part) }
-        }
     }
 }

@@ -6,6 +6,12 @@ package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// A client that makes one request to a server on this machine.
 package struct LocalClient: Sendable {
     /// The server to connect to.
@@ -23,6 +29,17 @@ package struct LocalClient: Sendable {
     package struct Overdue: Error, CustomStringConvertible {
         let patience: Duration
         package var description: String { "no complete response within \(patience.brief)" }
+    }
+
+    /// Whether an error of ``exchange(_:_:)`` means that the server has closed the connection before the end of its response.
+    package static func isClosing(_ error: any Error) -> Bool {
+        switch error {
+        case ChannelError.eof, ChannelError.alreadyClosed, ChannelError.ioOnClosedChannel, ChannelError.inputClosed,
+            ChannelError.outputClosed, HTTPParserError.invalidEOFState:
+            true
+        case let error as IOError: [ECONNRESET, ENOTCONN, EPIPE].contains(error.errnoCode)
+        default: false
+        }
     }
 
     private let endpoint: Endpoint

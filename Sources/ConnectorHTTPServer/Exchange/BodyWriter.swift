@@ -8,7 +8,7 @@ package struct BodyWriter: Sendable {
     /// Creates a writer.
     ///
     /// - Parameter send: Sends a nonempty part.
-    init(_ send: @escaping @Sendable ([UInt8]) async throws -> Void) {
+    package init(_ send: @escaping @Sendable ([UInt8]) async throws -> Void) {
         self.send = send
     }
 

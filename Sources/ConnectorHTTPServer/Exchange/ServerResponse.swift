@@ -36,16 +36,6 @@ package struct ServerResponse: Sendable {
         self.isLast = isLast
     }
 
-    /// Creates the refusal of a malformed request.
-    init(_ fault: RequestFault) {
-        self.init(
-            status: fault.status,
-            ["Content-Type": "text/plain; charset=utf-8"],
-            .bytes(Array("\(fault.reason)\n".utf8)),
-            isLast: true
-        )
-    }
-
     /// The Content-Length among the fields; nil if there is none.
     var statedLength: Int? { fields["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
 

@@ -9,14 +9,14 @@ internal import ConnectorServices
 
 /// The connector a client calls: a path in the current tree. Clients hold no other reference to the host.
 struct ClientTarget: Sendable {
-    private let reference: NodeReference
+    let reference: NodeReference
     /// The client's capability; nil for a client of any capability.
     private let capability: String?
     private let outbox: Outbox
     private let clock: any HostClock
     private let redactor: Redactor
     /// Whether the application has a tracer, so that every call gets a span.
-    private let isTraced = CallSpan.isWanted
+    let isTraced = CallSpan.isWanted
 
     /// Finds a connector.
     ///
@@ -75,15 +75,6 @@ struct ClientTarget: Sendable {
         var error = redactor.redact(error)
         error.connector = error.connector ?? path
         return error
-    }
-
-    /// Calls an operation marked `prompt` in its manifest; see ``Node/callPromptly(_:_:)``.
-    func callPromptly(
-        _ operation: String,
-        _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) -> JSONValue? {
-        if isTraced { return nil }
-        return try reference.lend { node throws(ConnectorError) in try node.callPromptly(operation, bind) }
     }
 
     /// Calls an operation.
@@ -158,7 +149,14 @@ struct ClientTarget: Sendable {
             return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
         }
         let event = OutboxEvent(id: id, kind: kind, createdAt: now, payload: payload)
-        let (stored, dropped) = try await store([event], for: queued, by: end)
+        let paths = queued.map(\.path)
+        let stored: [String]
+        do throws(ConnectorError) {
+            stored = try await outbox.append([event], to: paths, by: end)
+        } catch {
+            throw described(error)
+        }
+        let dropped = paths.filter { !stored.contains($0) }
         guard !direct.isEmpty else {
             return Receipt(id: id, connectors: stored, dropped: dropped, outcomes: [], outbox: outbox)
         }
@@ -195,25 +193,15 @@ struct ClientTarget: Sendable {
         }
         let now = now
         let events = events.map { OutboxEvent(id: $0.id, kind: kind, createdAt: now, payload: $0.payload) }
-        let (stored, dropped) = try await store(events, for: recipients, by: end)
-        return events.map { Receipt(id: $0.id, connectors: stored, dropped: dropped, outcomes: [], outbox: outbox) }
-    }
-
-    /// Stores events in one step.
-    ///
-    /// - Returns: The connectors that they are stored for, and those whose full outbox dropped them.
-    private func store(
-        _ events: [OutboxEvent],
-        for recipients: [Node],
-        by end: UInt64
-    ) async throws(ConnectorError) -> (stored: [String], dropped: [String]) {
         let paths = recipients.map(\.path)
+        let stored: [String]
         do throws(ConnectorError) {
-            let stored = try await outbox.append(events, to: paths, by: end)
-            return (stored, paths.filter { !stored.contains($0) })
+            stored = try await outbox.append(events, to: paths, by: end)
         } catch {
             throw described(error)
         }
+        let dropped = paths.filter { !stored.contains($0) }
+        return events.map { Receipt(id: $0.id, connectors: stored, dropped: dropped, outcomes: [], outbox: outbox) }
     }
 
     /// A payload as an operation's only argument, or as all its arguments by name.

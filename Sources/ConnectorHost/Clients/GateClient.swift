@@ -105,29 +105,38 @@ public struct GateClient: OperationCaller {
             }
         }
         if let answer { return answer }
-        var values = [first.json]
-        for value in repeat each rest { values.append(value.json) }
-        return try await call(operation, positional: values, options: options)
+        var values: [any JSONRepresentable] = [first]
+        for value in repeat each rest { values.append(value) }
+        return try await callNode(operation, values, options)
     }
 
+    /// Calls an operation that is expected to run on its caller's thread; see ``Node/callPromptly(_:_:)``.
+    ///
+    /// - Returns: Nil, without calling, for any other.
     @usableFromInline
     func callPromptly(
         _ operation: String,
         _ options: CallOptions,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        // A call without time fails on the other path.
-        guard options.timeoutNanoseconds > 0, !options.keepsTimeout else { return nil }
-        return try target.callPromptly(operation, bind)
+        // A call whose time may be over on the way takes the other path, which looks at the clock before the function runs.
+        guard options.timeoutNanoseconds > PluginInstance.promptLimit, !options.keepsTimeout, !target.isTraced else {
+            return nil
+        }
+        return try target.reference.lend { node throws(ConnectorError) in try node.callPromptly(operation, bind) }
     }
 
+    /// Calls an operation with values that are bound to its parameters at the gate.
     @usableFromInline
-    func call(
+    func callNode(
         _ operation: String,
-        positional values: [JSONValue],
-        options: CallOptions
+        _ values: [any JSONRepresentable],
+        _ options: CallOptions
     ) async throws(ConnectorError) -> JSONValue {
-        try await target.call(operation, CallArguments(positional: values), options).json()
+        let arguments = CallArguments(positional: values)
+        let tree = target.reference.tree
+        let call = Node.Call(operation: operation, arguments: arguments, options: options, in: tree)
+        return try await target.node.call(call).json()
     }
 
     /// Prepares an operation for many consecutive calls that each cost only libffi, and keeps the gate open while the

@@ -310,6 +310,6 @@ extension ConnectorError {
             .invalid, .unsupported, .missing, .conflict, .cancelled, .notOpen, .unknownConnector, .denied, .tooLarge,
             .partial, .notSimulated, .wrongType, .invalidValue, .missingValue, .unknownKey,
         ]
-        return !others.contains(code)
+        return !others.contains(code) && !hadNoTime
     }
 }

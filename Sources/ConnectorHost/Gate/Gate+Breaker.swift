@@ -7,16 +7,6 @@ internal import Logging
 
 /// Calls through the gate's circuit breaker.
 extension Gate {
-    /// Makes a call, unless the breaker is open, and notes how it ended.
-    ///
-    /// - Parameter body: Makes the call, and reads its answer.
-    func throughBreaker<Answer>(
-        _ body: () async throws(ConnectorError) -> Answer
-    ) async throws(ConnectorError) -> Answer {
-        guard breaker.isInvolved else { return try await body() }
-        return try await watched(body)
-    }
-
     /// Tells typed calls whether they must ask the breaker.
     var watch: CallWatch { breaker.watch }
 

@@ -66,6 +66,9 @@ extension Gate {
 
     /// Whether a reload has removed the gate from the tree.
     var isRemoved: Bool { storage.withLock { $0.isRemoved } }
+
+    /// Whether the gate has closed with its host.
+    var hostHasClosed: Bool { storage.withLock { $0.hostHasClosed } }
 }
 
 extension ConnectorError {

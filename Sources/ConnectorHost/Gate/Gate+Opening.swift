@@ -136,6 +136,9 @@ extension Gate {
         guard !isExhausted else {
             return finish(generation, .failure(Self.exhaustion), round, plan: number, by: deadline)
         }
+        guard environment.clock.now() < deadline else {
+            return finish(generation, .failure(Self.noTime), round, plan: number, by: deadline)
+        }
         var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
         if case .success = result {
             do throws(ConnectorError) {
@@ -160,6 +163,16 @@ extension Gate {
             .unavailable,
             "\(heldLimit) earlier attempts to open are still blocked in functions of the plugin",
             fix: "fix the plugin and restart the application",
+            isRetryable: true
+        )
+    }
+
+    /// The error of an attempt that would begin after the deadline, such as that of a gate that had to wait for another one.
+    private static var noTime: ConnectorError {
+        ConnectorError(
+            .timedOut,
+            "the time to open was over before the attempt began",
+            fix: "give the opening a longer timeout",
             isRetryable: true
         )
     }

@@ -33,7 +33,7 @@ extension Gate {
             return answer
         } catch {
             // An error that says nothing about the vendor does not belong in a recorded case.
-            if ![.cancelled, .timedOut, .notOpen, .misbehaved].contains(error.code) {
+            if ![.cancelled, .timedOut, .notOpen, .misbehaved, .crashed].contains(error.code) {
                 await record(GateCallEnd(operation: operation, arguments: given, result: .failure(error)), at: target)
             }
             throw error
@@ -57,7 +57,7 @@ extension CallArguments {
         guard !(inputs.map(\.type) + signature.results.map(\.type)).contains(.handle) else { return nil }
         switch storage {
         case .json(let object): return object
-        case .positional(let values): return JSONObject(zip(inputs, values).map { ($0.name, $1) })
+        case .positional(let values): return JSONObject(zip(inputs, values).map { ($0.name, $1.json) })
         case .encoded(let values):
             var object = JSONObject()
             for input in inputs {

@@ -65,6 +65,8 @@ final class Gate: CalledGate {
         var replacementCount: UInt64 = 0
         /// Whether a reload has removed the gate from the tree.
         var isRemoved = false
+        /// Whether the gate has closed with its host.
+        var hostHasClosed: Bool { machine.isRetired && !isRemoved && machine.state == .closed }
         /// Generations of failed attempts whose plugin may still block the thread that opened it.
         var held: [Generation] = []
         /// The plugin's configuration and secrets, as last read; the current generation may use others.
@@ -183,7 +185,10 @@ final class Gate: CalledGate {
 
     /// The error of a call the gate rejects.
     var refusal: ConnectorError {
-        let (state, error, isRemoved) = storage.withLock { ($0.machine.state, $0.error, $0.isRemoved) }
+        let (state, error, isRemoved, hostHasClosed) = storage.withLock {
+            ($0.machine.state, $0.error, $0.isRemoved, $0.hostHasClosed)
+        }
+        if hostHasClosed { return .hostClosed }
         guard !isRemoved else {
             return ConnectorError(
                 .unknownConnector,
@@ -310,7 +315,8 @@ extension Gate {
                 breaker: breakerReport,
                 generation: storage.generationCount,
                 isOnTrial: storage.predecessor != nil,
-                drainingCount: storage.draining.count
+                drainingCount: storage.draining.count,
+                hostHasClosed: storage.hostHasClosed
             )
         }
     }

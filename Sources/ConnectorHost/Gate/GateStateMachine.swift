@@ -38,7 +38,7 @@ struct GateStateMachine: ~Copyable {
     /// How many attempts opening makes before the gate fails.
     var retry: RetryPolicy
     /// Whether the host has closed the gate permanently.
-    private var isRetired = false
+    private(set) var isRetired = false
     /// The state last requested: open or closed.
     private(set) var target: GateState = .closed
     /// How many attempts have begun since the gate was last open, or since it was last requested to open.

@@ -6,7 +6,6 @@ internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
-internal import ConnectorSandbox
 internal import ConnectorServices
 internal import Logging
 internal import Synchronization
@@ -24,9 +23,11 @@ extension Generation {
         var key = key(of: candidate)
         // The process starts while the image is checked.
         environment.runners.begin(key)
-        let (plugin, description): (SealedPlugin?, InstanceDescription)
+        let plugin: SealedPlugin?
+        let description: InstanceDescription
         do throws(ConnectorError) {
-            (plugin, description) = (try sealed(candidate), try self.description(of: candidate))
+            plugin = try sealed(candidate)
+            description = try self.description(of: candidate, plugin)
         } catch {
             environment.runners.abandon(key)
             throw error
@@ -90,8 +91,8 @@ extension Generation {
         guard !folders.isEmpty else {
             var error = error
             error.fix =
-                "install the package that has it, or put it beside the plugin, linked with -Wl,-rpath,'$ORIGIN': a runner has "
-                + "no LD_LIBRARY_PATH"
+                "install the package that has it, or put it beside the plugin, linked with -Wl,-rpath,'$ORIGIN': a runner "
+                + "does not have the host's LD_LIBRARY_PATH"
             return error
         }
         return ConnectorError(
@@ -134,7 +135,10 @@ extension Generation {
         return sandbox
     }
 
-    private func description(of candidate: PluginCandidate) throws(ConnectorError) -> InstanceDescription {
+    private func description(
+        of candidate: PluginCandidate,
+        _ plugin: SealedPlugin?
+    ) throws(ConnectorError) -> InstanceDescription {
         let sidecar = try candidate.sidecarBytes()
         let manifest = candidate.embeddedText ?? sidecar.flatMap { $0.copy(at: 0, count: $0.count) } ?? []
         let services = services
@@ -151,7 +155,9 @@ extension Generation {
             configuration: plan.configuration.json,
             services: declared.filter { unsafe services.table(named: $0) != nil },
             logLevel: LogTable.number(services.logger.logLevel),
-            time: declared.contains("clock/1") ? services.fixedTime?.nanoseconds : nil
+            time: declared.contains("clock/1") ? services.fixedTime?.nanoseconds : nil,
+            followsHostClock: environment.calls.hasOwnClock,
+            sha256: plugin.flatMap { $0.image.descriptor < 0 ? $0.image.content.sha256 : nil }
         )
     }
 

@@ -25,7 +25,7 @@ extension Generation {
         services.proofBegins()
         defer { services.proofEnds() }
         let outcome = await environment.calls.run(
-            overdue: { self.overdue(candidate, $0) },
+            overdue: { self.overdue(candidate, $0, after: deadline - min(start, deadline)) },
             owner: context.owner,
             by: deadline,
             onDeadline: { _ in }
@@ -59,7 +59,9 @@ extension Generation {
     }
 
     /// Describes what did not finish before the deadline of opening.
-    private func overdue(_ candidate: PluginCandidate, _ operation: UInt64) -> Overdue {
+    ///
+    /// - Parameter wait: How long it had, in nanoseconds.
+    private func overdue(_ candidate: PluginCandidate, _ operation: UInt64, after wait: UInt64) -> Overdue {
         let (current, owner, channel) = state.withLock { state -> (Step?, Overdue.ThreadOwner, (any Channel)?) in
             state.isOverdue = state.step != nil
             return (state.step, state.isRemote ? .runner : .host, state.channel)
@@ -80,6 +82,7 @@ extension Generation {
             overdue = .loading(candidate.path)
             if let loaded = PluginImages.shared.pathBeingLoaded, loaded != candidate.path { return overdue }
         }
+        guard wait >= Overdue.leastWait else { return overdue }
         environment.calls.cancelThreads.run {
             self.context.misbehaved("holds a thread of \(owner.rawValue): \(overdue.description)")
         }

@@ -54,7 +54,9 @@ final class UsedConnectors: Sendable {
         return UsedGates(bound, unbound: unbound) { [self] call in
             do throws(ConnectorError) {
                 guard let use = uses.first(where: { $0.use.name == call.use }), let tree = tree.withLock(\.self) else {
-                    throw ConnectorError(.notOpen, "the host has closed", connector: path)
+                    var closed = ConnectorError.hostClosed
+                    closed.connector = path
+                    throw closed
                 }
                 var options = CallOptions()
                 if call.deadline < .max {
@@ -62,7 +64,7 @@ final class UsedConnectors: Sendable {
                     options.timeoutNanoseconds = call.deadline - min(now, call.deadline)
                 }
                 let arguments =
-                    call.arguments.array.map(CallArguments.init(positional:))
+                    call.arguments.array.map { CallArguments(positional: $0) }
                     ?? CallArguments(call.arguments.object ?? JSONObject())
                 return .success(try await tree.call(use, call.operation, arguments, options))
             } catch {

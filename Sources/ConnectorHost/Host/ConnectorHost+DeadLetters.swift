@@ -57,6 +57,7 @@ extension ConnectorHost {
     ) async throws(ConnectorError) -> Int {
         let isReadable = try await outbox.isReadable()
         let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
+        if let other { try requireQueue(of: other) }
         guard isReadable else { return 0 }
         if let other { return try await replay(selection, to: other) }
         return try await outbox.outbox.replay(selection)

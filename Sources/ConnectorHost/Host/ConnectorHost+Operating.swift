@@ -32,6 +32,12 @@ extension ConnectorHost {
     /// - Returns: The number of events.
     /// - Throws: `unknown-connector` if the other connector has no queue.
     package func replay(_ selection: RecordSelection, to path: String) async throws(ConnectorError) -> Int {
+        try requireQueue(of: path)
+        return try await outbox.outbox.replay(selection, to: path)
+    }
+
+    /// Throws `unknown-connector` if a connector has no queue.
+    func requireQueue(of path: String) throws(ConnectorError) {
         let queues = current.tree.queues.map(\.path)
         guard queues.contains(path) else {
             throw ConnectorError(
@@ -40,7 +46,6 @@ extension ConnectorHost {
                 fix: suggestion(for: path, among: queues)
             )
         }
-        return try await outbox.outbox.replay(selection, to: path)
     }
 
     /// Deletes dead letters or waiting events.

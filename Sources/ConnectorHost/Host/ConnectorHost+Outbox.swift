@@ -28,7 +28,7 @@ extension ConnectorHost {
     ///   - limit: The maximum wait; nil for no limit.
     /// - Returns: Whether every event was accepted or permanently rejected. Events left at the limit stay stored.
     /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
-    ///   closes.
+    ///   closes; `cancelled` if the caller's task was cancelled while events wait.
     @discardableResult
     public func flush(_ path: String? = nil, within limit: Duration? = nil) async throws(ConnectorError) -> Bool {
         let nodes = if let path { [try current.node(path).node] } else { current.tree.roots }

@@ -184,7 +184,7 @@ public final class ConnectorHost: Sendable {
                 for gate in current?.tree.users(of: path) ?? [] { gate.healWithUsed() }
             }
         ) { [weak current] use, operation, arguments, options throws(ConnectorError) in
-            guard let current else { throw ConnectorError(.notOpen, "the host has closed") }
+            guard let current else { throw .hostClosed }
             return try await current.usedNode(use.connector)
                 .call(operation, of: use.use.capability, arguments, options, in: current)
         }
@@ -238,6 +238,7 @@ public final class ConnectorHost: Sendable {
 
     deinit {
         watcher?.stop()
+        changes.finish()
     }
 
     /// Opens every gate, as concurrently as `after` and the policies allow.
@@ -315,8 +316,8 @@ public final class ConnectorHost: Sendable {
     var isClosing: Bool { life.withLock(\.isClosing) }
 
     /// Throws `not-open` once the host closes.
-    func requireNotClosing() throws(ConnectorError) {
-        if isClosing { throw Reloader.closed }
+    package func requireNotClosing() throws(ConnectorError) {
+        if isClosing { throw .hostClosed }
     }
 
     /// Retries one connector and everything below it immediately: opens each failed gate, and proves each open one. A
@@ -420,7 +421,7 @@ public final class ConnectorHost: Sendable {
     ///   - path: A leaf, or a composite for every leaf below it; nil for all.
     ///   - capacity: How many unread events to buffer. When more arrive, the oldest are dropped; the next event says
     ///     how many.
-    /// - Returns: A sequence for one consumer, which ends when the host closes.
+    /// - Returns: A sequence for one consumer, which ends when the host closes, or when it and its clients are released.
     public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
         environment.services.events.events(among: path.map { current.paths(below: $0) }, capacity: capacity)
     }
@@ -448,7 +449,7 @@ public final class ConnectorHost: Sendable {
 
     /// The report now, and again after every change. A slow reader gets only the latest report.
     ///
-    /// The sequence ends when the host has closed, after a last report, or when its consumer is cancelled.
+    /// The sequence ends when the host has closed or is released, after a last report, or when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
         changes.stream { [current, outbox, running, runners = environment.runners] in
             running.report(outbox.report(on: current.tree), runners)

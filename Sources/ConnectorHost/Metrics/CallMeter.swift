@@ -14,6 +14,7 @@ final class CallMeter: Sendable {
     let operation: String
     private let path: String
     private let timers: CallTimers?
+    private let promptness: Atomic<Bool>
     private let state = Mutex(State())
 
     /// The calls by outcome. Successes are separate, so that the common case needs no lookup.
@@ -56,11 +57,24 @@ final class CallMeter: Sendable {
 
     /// Creates a meter without calls.
     ///
-    /// - Parameter timers: The connector's timers; nil if there is no metrics system.
-    init(_ operation: String, of path: String, _ timers: CallTimers?) {
+    /// - Parameters:
+    ///   - timers: The connector's timers; nil if there is no metrics system.
+    ///   - isPrompt: What to expect of the first call: see ``isPrompt``.
+    init(_ operation: String, of path: String, _ timers: CallTimers?, isPrompt: Bool = false) {
+        promptness = Atomic(isPrompt)
         self.operation = operation
         self.path = path
         self.timers = timers
+    }
+
+    /// Whether the next call of the operation is expected to run on its caller's thread, as a prepared call: as the manifest says at
+    /// first, and then as the last call did.
+    ///
+    /// A reload, or a function that turns out slow, can make this wrong at any time. The instance that admits the call decides: a
+    /// call that was expected to run elsewhere takes the other path, and corrects the expectation.
+    var isPrompt: Bool {
+        get { promptness.load(ordering: .relaxed) }
+        set { promptness.store(newValue, ordering: .relaxed) }
     }
 
     /// Counts a call that has ended.

@@ -36,18 +36,22 @@ struct HostOutbox: Sendable {
         private struct State {
             var damages: [String] = []
             var stranded: [String] = []
+            /// Why servers keep events that are settled; nil if they do not.
+            var trimming: String?
             /// The paths that connectors had before, as the file said at the start, by their present ones.
             var former: [String: String] = [:]
         }
 
         private let state = Mutex(State())
 
-        var texts: [String] { state.withLock { $0.damages + $0.stranded } }
+        var texts: [String] { state.withLock { $0.damages + $0.stranded + [$0.trimming].compactMap(\.self) } }
 
         /// The path that a connector had before; nil if the file named none at the start.
         func formerPath(of path: String) -> String? { state.withLock { $0.former[path] } }
 
         func set(former: [String: String]) { state.withLock { $0.former = former } }
+
+        func set(trimming: String?) { state.withLock { $0.trimming = trimming } }
 
         func add(_ damage: String) {
             state.withLock { $0.damages.append(damage) }
@@ -91,7 +95,18 @@ struct HostOutbox: Sendable {
         let targets = Self.targets(of: tree.tree, in: tree)
         let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
             let paths = tree.tree.queues.map(\.path)
-            return try await location.open(targets: paths, clock: clock, redactor: redactor) { damage in
+            let onTrim: @Sendable (ConnectorError?) -> Void = { error in
+                warnings.set(trimming: error.map { "delivered events stay in the outbox, which grows: \($0.message)" })
+                defer { onChange() }
+                guard let error else { return logger.info("delivered events are deleted from the outbox again") }
+                logger.warning("delivered events stay in the outbox, which grows", metadata: ["error": "\(error)"])
+            }
+            return try await location.open(
+                targets: paths,
+                clock: clock,
+                redactor: redactor,
+                onTrim: onTrim
+            ) { damage in
                 warnings.add("\(damage)")
                 logger.error(
                     "the outbox file was damaged or replaced",
@@ -115,7 +130,9 @@ struct HostOutbox: Sendable {
                 onChange: onChange,
                 onLoss: { error in
                     guard let error else { return logger.info("the outbox can be used again") }
-                    logger.error("the outbox cannot be used", metadata: ["error": "\(error)"])
+                    var metadata: Logger.Metadata = ["error": "\(error)"]
+                    if let cause = error.cause { metadata["cause"] = "\(cause)" }
+                    logger.error("the outbox cannot be used", metadata: metadata)
                 },
                 onPause: { path, failure in
                     guard let failure else {
@@ -141,14 +158,26 @@ struct HostOutbox: Sendable {
         }
     }
 
-    /// A connector that the outbox sends events to.
+    /// A connector that the outbox sends events to, each batch in a span of its own.
     private static func target(_ node: Node, _ policy: DeliveryPolicy, _ reference: NodeReference) -> DeliveryTarget {
         DeliveryTarget(
             path: node.path,
             policy: policy,
             limits: node.batchLimits,
             isUsable: { (try? reference.node.isUsable) ?? false },
-            send: { events in await Self.send(events, to: reference) }
+            send: { batch in
+                do throws(ConnectorError) {
+                    let node = try reference.node
+                    guard let span = CallSpan(deliveryTo: node.path, count: batch.entries.count) else {
+                        return await node.deliver(batch)
+                    }
+                    return .success(
+                        try await span.run { () throws(ConnectorError) in try await node.deliver(batch).get() }
+                    )
+                } catch {
+                    return .failure(error)
+                }
+            }
         )
     }
 
@@ -187,22 +216,6 @@ struct HostOutbox: Sendable {
             + rest.compactMap { node in
                 (try? NodeReference(node.path, in: current)).map { Self.target(node, DeliveryPolicy(), $0) }
             }
-    }
-
-    /// Delivers events to a connector, in a span of its own.
-    private static func send(
-        _ events: [OutboxEvent],
-        to reference: NodeReference
-    ) async -> Result<[DeliveryAnswer], ConnectorError> {
-        do throws(ConnectorError) {
-            let node = try reference.node
-            guard let span = CallSpan(deliveryTo: node.path, count: events.count) else {
-                return await node.deliver(events)
-            }
-            return .success(try await span.run { () throws(ConnectorError) in try await node.deliver(events).get() })
-        } catch {
-            return .failure(error)
-        }
     }
 
     /// How long ``prove(on:within:)`` waits for the search at most.

@@ -15,17 +15,21 @@ internal import ConnectorServices
         static var unsupported: ConnectorError? { nil }
 
         /// Connects to the servers.
+        ///
+        /// - Parameter onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
         func open(
             targets: [String],
             clock: any HostClock,
-            redactor: Redactor
+            redactor: Redactor,
+            onTrim: @escaping @Sendable (ConnectorError?) -> Void
         ) async throws(ConnectorError) -> any OutboxEngine {
             try await NATSEngine(
                 NATSSettings(resolved(hidingIn: redactor)),
                 targets: targets,
                 now: { clock.wallTime() },
                 renewed: { () throws(ConnectorError) in NATSSettings(try resolved(hidingIn: redactor)) },
-                redact: redactor.redact
+                redact: redactor.redact,
+                onTrim: onTrim
             )
         }
 
@@ -56,7 +60,7 @@ internal import ConnectorServices
                 authorities: options.authorities,
                 isEncrypted: options.isEncrypted
             )
-            (user, password) = (options.user, options.password)
+            (user, password, application) = (options.user, options.password, options.application)
         }
     }
 #else
@@ -74,7 +78,8 @@ internal import ConnectorServices
         func open(
             targets: [String],
             clock: any HostClock,
-            redactor: Redactor
+            redactor: Redactor,
+            onTrim: @escaping @Sendable (ConnectorError?) -> Void
         ) async throws(ConnectorError) -> any OutboxEngine { throw Self.withoutTrait }
 
         /// Throws, since this build has no client for NATS.

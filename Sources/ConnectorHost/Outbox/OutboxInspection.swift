@@ -32,6 +32,12 @@ package struct OutboxInspection: Sendable {
         if case .none(let error) = location { throw error }
         engine =
             location.isStored
-            ? try await location.open(targets: [], clock: clock, redactor: Redactor()) { onDamage("\($0)") } : nil
+            ? try await location.open(
+                targets: [],
+                clock: clock,
+                redactor: Redactor(),
+                onTrim: { _ in },
+                onDamage: { onDamage("\($0)") }
+            ) : nil
     }
 }

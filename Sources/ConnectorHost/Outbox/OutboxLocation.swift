@@ -70,6 +70,7 @@ enum OutboxLocation: Sendable {
     ///   - targets: The connectors that receive events.
     ///   - clock: The source of wall-clock time.
     ///   - redactor: Removes secrets from text of the servers.
+    ///   - onTrim: Called when servers no longer delete settled events, with the reason, and with nil once they do again.
     ///   - onDamage: Called when a damaged file was set aside or is lost.
     /// - Throws: `storage` if the outbox cannot be used; `missing` or `conflict` if the servers lack its streams or
     ///   have them configured differently.
@@ -77,6 +78,7 @@ enum OutboxLocation: Sendable {
         targets: [String],
         clock: any HostClock,
         redactor: Redactor,
+        onTrim: @escaping @Sendable (ConnectorError?) -> Void,
         onDamage: @escaping @Sendable (Damage) -> Void
     ) async throws(ConnectorError) -> any OutboxEngine {
         switch self {
@@ -85,7 +87,8 @@ enum OutboxLocation: Sendable {
             try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
                 onDamage(Damage(aside: aside, reason: reason))
             }
-        case .servers(let servers): try await servers.open(targets: targets, clock: clock, redactor: redactor)
+        case .servers(let servers):
+            try await servers.open(targets: targets, clock: clock, redactor: redactor, onTrim: onTrim)
         case .none(let error): throw error
         }
     }

@@ -83,3 +83,11 @@ public struct Reload: Sendable {
         self.digest = digest
     }
 }
+
+extension Reload: CustomStringConvertible {
+    /// Whether the configuration is active, and the errors: `ended in the phase read: …`.
+    public var description: String {
+        let end = phase.map { "ended in the phase \($0.rawValue)" } ?? "active"
+        return errors.isEmpty ? end : "\(end): \(errors.map(\.description).joined(separator: "; "))"
+    }
+}

@@ -33,7 +33,7 @@ extension ReloadRun {
         // A host that closes from here on closes these gates, too.
         guard !reloader.isClosed else {
             await giveUp(work, Opened())
-            throw Stop(phase: .open, errors: [Reloader.closed], plan: work.plan)
+            throw Stop(phase: .open, errors: [.hostClosed], plan: work.plan)
         }
         let opensGates = reloader.opensGates
         await work.tree.forEachGate(.opening, where: { steps[$0.path]?.gate === $0 }) { gate in
@@ -65,7 +65,7 @@ extension ReloadRun {
         guard decisive.isEmpty, !reloader.isClosed else {
             await giveUp(work, opened)
             // The gates of a host that closes do not open, whatever they were about to do.
-            let errors = reloader.isClosed ? [Reloader.closed] : decisive
+            let errors = reloader.isClosed ? [ConnectorError.hostClosed] : decisive
             throw Stop(phase: .open, errors: errors, plan: work.plan)
         }
         return opened
@@ -154,7 +154,7 @@ extension ReloadRun {
             }
             let error =
                 reloader.isClosed
-                ? Reloader.closed
+                ? ConnectorError.hostClosed
                 : leaf.gate.report.error ?? ConnectorError(.timedOut, "the gate did not open in time")
             await undo(last)
             guard work.isDecisive(leaf) else {

@@ -201,7 +201,7 @@ struct ReloadRun {
         overdue: @Sendable () -> ConnectorError? = { nil },
         _ body: @escaping @Sendable () -> Value
     ) async throws(Stop) -> Value {
-        guard !reloader.isClosed else { throw Stop(phase: phase, errors: [Reloader.closed], plan: plan) }
+        guard !reloader.isClosed else { throw Stop(phase: phase, errors: [.hostClosed], plan: plan) }
         let ended = OneShot<Value>()
         environment.gates.calls.workers.run { ended.send(body()) }
         let limit = environment.limits(phase)

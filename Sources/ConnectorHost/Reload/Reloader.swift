@@ -147,13 +147,8 @@ final class Reloader: Sendable {
     private func refused() -> Reload {
         var reload = Reload(digest: environment.running.digest)
         reload.phase = .read
-        reload.errors = [Self.closed]
+        reload.errors = [.hostClosed]
         return reload
-    }
-
-    /// The error of a reload, or of another act, of a host that is closing.
-    static var closed: ConnectorError {
-        ConnectorError(.notOpen, "the host has closed", fix: "create a new host from the same file")
     }
 
     // MARK: Closing

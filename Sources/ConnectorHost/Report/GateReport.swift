@@ -84,6 +84,8 @@ public struct GateReport: Sendable {
     public var isOnTrial = false
     /// How many earlier instances still wait for their last calls to end.
     public var drainingCount = 0
+    /// Whether a leaf has closed with its host; not in documents.
+    package var hostHasClosed = false
 
     /// ``sandbox`` for display below a heading that names the sandbox; nil in the host's process.
     package var sandboxText: String? {
@@ -103,7 +105,7 @@ public struct GateReport: Sendable {
     /// How much of the sandbox holds; nil in the host's process.
     package var confinement: Confinement? {
         guard let text = sandboxText else { return nil }
-        if ["off", "learning", "none"].contains(where: text.hasPrefix) { return Confinement.none }
+        if ["off", "learning", "none", "no sandbox"].contains(where: text.hasPrefix) { return Confinement.none }
         // The parts after the first, which lists the layers that hold, name what is missing, and the bounds that hold.
         let parts = text.split(separator: "; ").dropFirst()
         let isWhole = parts.allSatisfy { $0.hasPrefix("memory ") || $0.hasPrefix("cpu ") && $0.hasSuffix(" by cgroup") }

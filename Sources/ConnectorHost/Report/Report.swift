@@ -49,7 +49,7 @@ public struct Report: Sendable {
     /// Throws the error of the first required connector that is not ready, or the outbox's.
     ///
     /// - Throws: A leaf's error. If a composite is not ready and no single leaf is the cause: `not-open`, with the
-    ///   errors of the connectors below it as the cause.
+    ///   errors of the connectors below it as the cause. Of a host that has closed: `not-open`.
     public func requireReady() throws(ConnectorError) {
         let missing = gates.filter { $0.isRequired && !$0.isReady }
         // A composite is the culprit only if no required connector below it is.
@@ -58,13 +58,14 @@ public struct Report: Sendable {
             if let outboxError { throw outboxError }
             return
         }
+        if gates.contains(where: \.hostHasClosed) { throw .hostClosed }
         var error = culprit.error ?? notOpen(culprit)
         error.connector = error.connector ?? culprit.path
         throw error
     }
 
-    /// What to do about a gate that nobody has opened, or that closed with its host.
-    static let openFirst = "open the host first, or make another one from the same file if it has been closed"
+    /// What to do about a gate that nobody has opened.
+    static let openFirst = "open the host first"
 
     private func notOpen(_ gate: GateReport) -> ConnectorError {
         let fix = gate.target == .closed ? Self.openFirst : nil

@@ -76,11 +76,12 @@ final class CallTally: Sendable {
     /// - Parameters:
     ///   - operation: The name the caller used.
     ///   - label: The operation's name in metrics; nil if it is in no manifest.
-    func addMeter(of operation: String, label: String?) -> Unmanaged<CallMeter> {
+    ///   - isPrompt: What to expect of the first call: see ``CallMeter/isPrompt``.
+    func addMeter(of operation: String, label: String?, isPrompt: Bool = false) -> Unmanaged<CallMeter> {
         // Labels contain a slash, so none can be mistaken for the name of another operation.
         let shared = label ?? MetricDefinition.other
         let meter = unsafe meters.add(shared) {
-            CallMeter(shared, of: path, timers)
+            CallMeter(shared, of: path, timers, isPrompt: isPrompt)
         }
         return label == nil ? unsafe meter : unsafe meters.add(operation) { unsafe meter.takeUnretainedValue() }
     }

@@ -126,10 +126,10 @@ final class Canary: Sendable {
     ///
     /// - Parameters:
     ///   - isSecond: Whether the second child received the call.
-    ///   - error: Nil for success. A call that its caller cancelled does not count.
+    ///   - error: Nil for success. A call that its caller cancelled, or gave no time, does not count.
     ///   - duration: In nanoseconds.
     func note(_ isSecond: Bool, _ error: ConnectorError?, took duration: UInt64) {
-        guard error?.code != .cancelled else { return }
+        guard error?.code != .cancelled, error?.hadNoTime != true else { return }
         let withdrawal: String? = state.withLock { state in
             if isSecond { state.second.add(error != nil, duration) } else { state.first.add(error != nil, duration) }
             guard state.withdrawal == nil, let fault = fault(state.first, state.second) else { return nil }

@@ -49,28 +49,6 @@ extension ConnectorAnswer {
 }
 
 extension ConnectorAnswer {
-    /// A leaf's answer, once it is known to be well-formed. The call of a malformed one has failed, and its plugin has misbehaved.
-    ///
-    /// - Throws: `misbehaved`, which is not retryable: nothing but another version of the plugin helps.
-    func checked(_ call: Node.Call, from gate: Gate) throws(ConnectorError) -> ConnectorAnswer {
-        do throws(ConnectorError) {
-            return try reading(batchCount: call.batchCount)
-        } catch {
-            var fault = error
-            if call.batchCount != nil {
-                fault = ConnectorError(
-                    .misbehaved,
-                    "the answer to \"\(call.operation)\" breaks the capability's rules: \(error.message)",
-                    position: error.position,
-                    cause: error.description
-                )
-            }
-            fault.connector = gate.path
-            gate.misbehaved(fault.message)
-            throw fault
-        }
-    }
-
     /// The error of a connector that accepted no event of a batch and asks for a retry of all, so that another may
     /// accept them; nil for any other answer.
     func postponement(of call: Node.Call) -> ConnectorError? {

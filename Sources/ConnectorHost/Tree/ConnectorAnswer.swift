@@ -51,18 +51,32 @@ struct ConnectorAnswer: Sendable {
         asked = Self.outcomes(of: children)
     }
 
-    /// The same answer of a leaf, once it was read.
+    /// The same answer of a leaf, once it was read. The call of a malformed one has failed, and its plugin has misbehaved.
     ///
-    /// - Parameter batchCount: How many elements of a batch it answers; nil for any other call.
-    /// - Throws: The fault, if it breaks its type or does not answer each element.
-    func reading(batchCount: Int?) throws(ConnectorError) -> ConnectorAnswer {
-        var answer = self
-        if let batchCount {
-            answer.batchAnswers = try deliveries(count: batchCount)
-        } else if !result.outputs.contains(where: { $0.type == .bytes }) {
-            answer.value = try resultJSON()
+    /// - Throws: `misbehaved`, which is not retryable: nothing but another version of the plugin helps.
+    func checked(_ call: Node.Call, from gate: Gate) throws(ConnectorError) -> ConnectorAnswer {
+        do throws(ConnectorError) {
+            var answer = self
+            if let count = call.batchCount {
+                answer.batchAnswers = try deliveries(count: count)
+            } else if !result.outputs.contains(where: { $0.type == .bytes }) {
+                answer.value = try result.json()
+            }
+            return answer
+        } catch {
+            var fault = redactor.redact(error)
+            if call.batchCount != nil {
+                fault = ConnectorError(
+                    .misbehaved,
+                    "the answer to \"\(call.operation)\" breaks the capability's rules: \(fault.message)",
+                    position: fault.position,
+                    cause: fault.description
+                )
+            }
+            fault.connector = gate.path
+            gate.misbehaved(fault.message)
+            throw fault
         }
-        return answer
     }
 
     /// The same answer, for a composite that called other leaves first.

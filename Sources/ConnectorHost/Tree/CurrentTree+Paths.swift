@@ -4,10 +4,14 @@
 internal import Synchronization
 
 extension CurrentTree {
-    /// Returns a function that gives the paths of the leaves at and below a path, and follows the tree as it changes.
+    /// Returns a function that gives the paths of the leaves at and below a path, and follows the tree as it changes. It does not keep
+    /// the tree: listeners have it, and what has no other owner is to end.
     func paths(below path: String) -> @Sendable () -> Set<String> {
         let known = KnownPaths()
-        return { [self] in known.paths(number) { self.tree.paths(below: path) } }
+        return { [weak self] in
+            guard let self else { return [] }
+            return known.paths(self.number) { self.tree.paths(below: path) }
+        }
     }
 }
 

@@ -68,6 +68,7 @@ extension Node {
                     try await answered(call, by: end)
                 }
             tally.end(nil, of: meter, since: start)
+            if gate != nil, answer.result.isPrompt { meter.isPrompt = true }
             return answer
         } catch {
             tally.end(error, of: meter, since: start)
@@ -79,18 +80,23 @@ extension Node {
     /// Calls a leaf's operation that its manifest marks as `prompt`, on the caller's thread and without suspending.
     ///
     /// - Parameter bind: Sets the parameters.
-    /// - Returns: Nil, without calling, for any other operation, if the gate cannot admit the call immediately, or while as many such
-    ///   calls as ``PluginInstance/enterPromptly()`` lets in are inside the plugin.
+    /// - Returns: Nil, without calling, for an operation that is not expected to be prompt, before anything is admitted; if it is not
+    ///   prompt after all; if the gate cannot admit the call immediately; or while as many such calls as
+    ///   ``PluginInstance/enterPromptly()`` lets in are inside the plugin.
     func callPromptly(
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        guard watch?.isOn != true, let admission = rundown?.admitNow() else { return nil }
-        guard let function = unsafe admission.promptOperation(named: operation), admission.enterPromptly() else {
+        let meter = unsafe meter(of: operation)
+        guard unsafe meter._withUnsafeGuaranteedRef({ $0.isPrompt }), watch?.isOn != true,
+            let admission = rundown?.admitNow()
+        else { return nil }
+        guard let function = unsafe admission.promptOperation(named: operation) else {
+            unsafe meter._withUnsafeGuaranteedRef { $0.isPrompt = false }
             return nil
         }
+        guard admission.enterPromptly() else { return nil }
         let start = tally.begin()
-        let meter = unsafe meter(of: operation)
         do throws(ConnectorError) {
             var answer: JSONValue?
             try admission.lend { instance throws(ConnectorError) in
@@ -114,8 +120,13 @@ extension Node {
 
     private func meter(of operation: String) -> Unmanaged<CallMeter> {
         if let known = unsafe tally.meter(of: operation) { return unsafe known }
-        let label = definition(of: operation).map { "\($0.capability.id.name)/\($0.operation.name)" }
-        return unsafe tally.addMeter(of: operation, label: label)
+        let definition = definition(of: operation)
+        let isPrompt = definition.map { $0.operation.isPrompt && !$0.operation.signature.isAsync } ?? false
+        return unsafe tally.addMeter(
+            of: operation,
+            label: definition.map { "\($0.capability.id.name)/\($0.operation.name)" },
+            isPrompt: isPrompt && gate != nil
+        )
     }
 
     /// Calls the gate, or the children the policy selects. If a reload removed these before the call reached any, calls
@@ -135,14 +146,12 @@ extension Node {
                     let result = try await gate.call(call.operation, call.arguments, call.options)
                     return try ConnectorAnswer(result, redactor: gate.environment.redactor).checked(call, from: gate)
                 }
-                guard gate.isRecorded.load(ordering: .relaxed) else {
-                    return try await gate.throughBreaker(checkedAnswer)
+                func answerThroughBreaker() async throws(ConnectorError) -> ConnectorAnswer {
+                    guard gate.breaker.isInvolved else { return try await checkedAnswer() }
+                    return try await gate.watched(checkedAnswer)
                 }
-                return try await gate.recorded(call.operation, call.arguments) { () async throws(ConnectorError) in
-                    try await gate.throughBreaker(checkedAnswer)
-                } json: {
-                    try? $0.json()
-                }
+                guard gate.isRecorded.load(ordering: .relaxed) else { return try await answerThroughBreaker() }
+                return try await gate.recorded(call.operation, call.arguments, answerThroughBreaker) { try? $0.json() }
             }
             return switch policy {
             case .all?: try await all(call)
@@ -231,7 +240,10 @@ extension Node {
     private func usable(_ operation: String) throws(ConnectorError) -> [Node] {
         let usable = try able(operation).filter(\.isUsable)
         guard usable.isEmpty else { return usable }
-        throw ConnectorError(.notOpen, "no child is open", connector: path, isRetryable: true)
+        let hostHasClosed = leaves.contains { $0.gate?.hostHasClosed == true }
+        var error = hostHasClosed ? ConnectorError.hostClosed : ConnectorError(.notOpen, "no child is open")
+        (error.connector, error.isRetryable) = (path, !hostHasClosed)
+        throw error
     }
 
     // MARK: Policies

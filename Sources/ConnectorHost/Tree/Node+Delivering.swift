@@ -82,32 +82,42 @@ extension Node {
     /// Delivers events of one capability to the vendor: as one batch if every plugin that takes them supports batches, otherwise one
     /// by one. Events that are delivered in another way than the first ones are left for the next delivery.
     ///
-    /// When delivering one by one, cancelling the task stops before the next event. All the calls share the time of one, and none starts
-    /// in its second half, so that a host that dies sends few events twice.
-    ///
     /// - Returns: An answer for each event, or one error for all.
-    func deliver(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
-        guard let kind = events.first?.kind else { return .success([]) }
-        if let canary { return await deliverDivided(events, by: canary) }
+    func deliver(_ batch: OutboxBatch) async -> Result<[DeliveryAnswer], ConnectorError> {
+        guard let kind = batch.entries.first?.kind else { return .success([]) }
+        if let canary { return await deliverDivided(batch, by: canary) }
         let areBatched = takesBatches(of: kind)
+        let count = batch.entries.count
         if gate == nil {
-            let kinds = Set(events.map(\.kind)).filter { takesBatches(of: $0) == areBatched }
-            let first = events.prefix { kinds.contains($0.kind) }
-            guard first.count == events.count else {
+            let kinds = Set(batch.entries.map(\.kind)).filter { takesBatches(of: $0) == areBatched }
+            let first = batch.entries.prefix { kinds.contains($0.kind) }.count
+            guard first == count else {
                 let rest = DeliveryAnswer.unsent("not sent: earlier events were delivered in another way")
-                let answers = await deliver(Array(first))
-                return answers.map { $0 + Array(repeating: rest, count: events.count - first.count) }
+                let answers = await deliver(batch.part(0..<first))
+                return answers.map { $0 + Array(repeating: rest, count: count - first) }
             }
         }
-        let batch = definition(of: kind.batchName)
-        if areBatched, let batch, let parameter = batch.operation.batchParameter {
-            return await deliver(events, to: kind.batchName, as: parameter)
+        guard areBatched, let parameter = definition(of: kind.batchName)?.operation.batchParameter else {
+            return await deliverOneByOne(batch)
         }
+        let arguments = CallArguments(texts: [(parameter, batch.json)])
+        var call = Call(operation: kind.batchName, arguments: arguments, options: CallOptions())
+        call.batchCount = count
+        do throws(ConnectorError) {
+            return .success(try await self.call(call, isChild: true).deliveries(count: count))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Delivers events in calls of their own. Cancelling the task stops before the next event. All the calls share the time of one,
+    /// and none starts in its second half, so that a host that dies sends few events twice.
+    private func deliverOneByOne(_ batch: OutboxBatch) async -> Result<[DeliveryAnswer], ConnectorError> {
         var answers: [DeliveryAnswer] = []
         var rest = DeliveryAnswer.retry("an earlier event failed")
         let whole = CallOptions().timeoutNanoseconds
         let start = tally.clock.now()
-        for event in events {
+        for entry in batch.entries {
             let elapsed = tally.clock.now() - start
             guard answers.isEmpty || elapsed < whole / 2 else {
                 rest = .unsent("not sent: earlier events took half of the delivery's time")
@@ -118,8 +128,8 @@ extension Node {
                 break
             }
             var call = Call(
-                operation: event.kind.operationName,
-                arguments: arguments(of: event),
+                operation: entry.kind.operationName,
+                arguments: arguments(of: entry, batch.payload(of: entry)),
                 options: CallOptions()
             )
             if !answers.isEmpty { call.options.timeoutNanoseconds = whole - elapsed }
@@ -133,7 +143,7 @@ extension Node {
                 guard error.isEventFault else { break }
             }
         }
-        return .success(answers + Array(repeating: rest, count: events.count - answers.count))
+        return .success(answers + Array(repeating: rest, count: batch.entries.count - answers.count))
     }
 
     /// Whether events of a kind may be delivered as a batch, which passes by every plugin that takes them only one by one, and reaches
@@ -147,35 +157,11 @@ extension Node {
         }
     }
 
-    private func deliver(
-        _ events: [OutboxEvent],
-        to operation: String,
-        as parameter: String
-    ) async -> Result<[DeliveryAnswer], ConnectorError> {
-        var batch: [UInt8] = []
-        batch.reserveCapacity(events.reduce(2) { $0 + $1.payload.count + 1 })
-        batch.append(UInt8(ascii: "["))
-        for (index, event) in events.enumerated() {
-            if index > 0 { batch.append(UInt8(ascii: ",")) }
-            batch += event.payload
-        }
-        batch.append(UInt8(ascii: "]"))
-        let arguments = CallArguments(texts: [(parameter, batch)])
-        var call = Call(operation: operation, arguments: arguments, options: CallOptions())
-        call.batchCount = events.count
-        do throws(ConnectorError) {
-            let answer = try await self.call(call, isChild: true)
-            return .success(try answer.deliveries(count: events.count))
-        } catch {
-            return .failure(error)
-        }
-    }
-
     /// An event as the arguments of its operation: the only parameter, or all parameters by name.
-    private func arguments(of event: OutboxEvent) -> CallArguments {
-        let signature = signature(of: event.kind.operationName)
-        if let parameter = signature?.onlyJSON { return CallArguments(texts: [(parameter, event.payload)]) }
-        let object = (try? JSONValue(parsing: event.payload, file: event.id))?.object
+    private func arguments(of entry: OutboxBatch.Entry, _ payload: [UInt8]) -> CallArguments {
+        let signature = signature(of: entry.kind.operationName)
+        if let parameter = signature?.onlyJSON { return CallArguments(texts: [(parameter, payload)]) }
+        let object = (try? JSONValue(parsing: payload, file: entry.id))?.object
         return CallArguments(object ?? JSONObject())
     }
 }

@@ -80,18 +80,18 @@ extension Node {
     /// Delivers events to the children that the canary chooses, each event to one of them.
     ///
     /// The choice depends on the event alone, so that it is the same when the event is delivered again.
-    func deliverDivided(_ events: [OutboxEvent], by canary: Canary) async -> Result<[DeliveryAnswer], ConnectorError> {
+    func deliverDivided(_ batch: OutboxBatch, by canary: Canary) async -> Result<[DeliveryAnswer], ConnectorError> {
         var parts: [[Int]] = [[], []]
-        for (index, event) in events.enumerated() {
-            let tries = canary.tries(event: event.id) { key in
-                (try? JSONValue(parsing: event.payload, file: event.id)).flatMap(key.value(in:))
+        for (index, entry) in batch.entries.enumerated() {
+            let tries = canary.tries(event: entry.id) { key in
+                (try? JSONValue(parsing: batch.payload(of: entry), file: entry.id)).flatMap(key.value(in:))
             }
-            parts[chosen(canary, event.kind.operationName, tries: tries).isSecond ? 1 : 0].append(index)
+            parts[chosen(canary, entry.kind.operationName, tries: tries).isSecond ? 1 : 0].append(index)
         }
         func answers(_ part: Int) async -> Result<[DeliveryAnswer], ConnectorError> {
             guard !parts[part].isEmpty else { return .success([]) }
             let start = canary.clock.now()
-            let result = await children[part].deliver(parts[part].map { events[$0] })
+            let result = await children[part].deliver(batch.part(parts[part]))
             canary.note(part == 1, result.failure ?? Self.failure(of: result), took: canary.clock.now() - start)
             return result
         }
@@ -101,7 +101,7 @@ extension Node {
         async let ofFirst = answers(0)
         let results = [await ofFirst, await answers(1)]
         if case .failure(let failure) = results[0], results[1].failure != nil { return .failure(failure) }
-        var merged = [DeliveryAnswer?](repeating: nil, count: events.count)
+        var merged = [DeliveryAnswer?](repeating: nil, count: batch.entries.count)
         for (result, part) in zip(results, parts) {
             let answers = (try? result.get()) ?? []
             for (position, index) in part.enumerated() {
@@ -134,7 +134,7 @@ extension CallArguments {
         var members: [(name: String, value: JSONValue)] = []
         switch storage {
         case .json(let object): members = object.members.map { ($0.name, $0.value) }
-        case .positional(let values): members = zip(inputs, values).map { ($0.name, $1) }
+        case .positional(let values): members = zip(inputs, values).map { ($0.name, $1.json) }
         case .encoded(let values):
             for input in inputs {
                 guard case .bytes(let bytes)? = values.first(where: { $0.name == input.name })?.value else { continue }

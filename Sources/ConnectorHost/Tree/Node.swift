@@ -29,8 +29,8 @@ final class Node: Sendable {
     let gate: Gate?
     /// The plan of the leaf in this snapshot; nil for a composite.
     let plan: GatePlan?
-    /// Admits calls to the gate; nil for a composite. It is kept here so that calls need not count a reference to the
-    /// gate, which is slow.
+    /// Admits prompt calls to the gate; nil for a composite, and for a recorded gate, whose calls take the path that records them. It
+    /// is kept here so that calls need not count a reference to the gate, which is slow.
     let rundown: RundownGuard?
     /// Whether calls must ask the gate's circuit breaker; nil for a composite. It is kept here for the same reason.
     let watch: CallWatch?
@@ -67,7 +67,8 @@ final class Node: Sendable {
         self.requiredChildren = requiredChildren
         self.places = places
         commonLeaves = policy.isAll ? children.commonLeaves : []
-        (self.gate, rundown, watch) = (gate, gate?.rundown, gate?.breaker.watch)
+        (self.gate, watch) = (gate, gate?.breaker.watch)
+        rundown = plan?.recording == nil ? gate?.rundown : nil
         self.plan = plan?.withoutRenewal
         self.delivery = delivery
         self.comparison = comparison

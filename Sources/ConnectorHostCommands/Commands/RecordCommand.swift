@@ -97,6 +97,12 @@ struct RecordCommand: AsyncParsableCommand {
         try RecordingSession.write(answers, to: file, replaces: replace)
         let count = "\(answers.count) \(answers.count == 1 ? "answer" : "answers")"
         StandardStream.error.writeLine("recorded \(count) to \(path) in \(file)")
+        if answers.leftOut > 0 {
+            StandardStream.error.writeLine(
+                "the file is full, at \(SimulatorReference.sizeLimit >> 20) MiB: \(answers.leftOut) answers and calls "
+                    + "after these are left out; record a shorter session"
+            )
+        }
         return status
     }
 

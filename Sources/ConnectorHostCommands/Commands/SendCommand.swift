@@ -90,7 +90,8 @@ struct SendCommand: AsyncParsableCommand {
             simulating: answers.request(isSimulated: simulate),
             delivers: simulate,
             answer: answer,
-            logger: log.logger
+            // The error that the host logs is the one that the command reports.
+            logger: log.logger(omitting: ["the outbox cannot be used"])
         )
         var sent: SentDocument?
         do throws(ConnectorError) {

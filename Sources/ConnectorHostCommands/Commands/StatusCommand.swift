@@ -86,7 +86,7 @@ struct StatusCommand: AsyncParsableCommand {
                 lastCrash: session.lastCrash
             )
         )
-        // The note stays until somebody has seen it.
+        // The note stays until it has been shown.
         if StandardStream.outputFailure == nil, let path = CrashFile.path(for: file.file) {
             session.crashNote?.remove(from: path)
         }

@@ -56,7 +56,7 @@ struct TestCommand: AsyncParsableCommand {
     var answers: String?
 
     @Option(name: .customLong("in"), help: "Where gates run: process, or runner for a process beside it.")
-    var place = Place.process
+    var location = Location.process
 
     @Option(help: ArgumentHelp("The level that the plugin must have, 1 to 10.", valueName: "level"))
     var strict = 5
@@ -95,7 +95,7 @@ struct TestCommand: AsyncParsableCommand {
     var report: String?
 
     /// Where the gates run during the checks.
-    enum Place: String, ExpressibleByArgument, CaseIterable {
+    enum Location: String, ExpressibleByArgument, CaseIterable {
         case process
         case runner
     }
@@ -214,11 +214,11 @@ struct TestCommand: AsyncParsableCommand {
             options.config = object
         }
         if let answers {
-            options.answers = try JSONValue(parsing: try ConformanceSubject.text(of: answers), file: answers)
+            options.answers = try JSONValue(document: try ConformanceSubject.text(of: answers), file: answers)
         }
         options.seed = seed
         options.runs = runs
-        options.isIsolated = place == .runner
+        options.isIsolated = location == .runner
         return options
     }
 
@@ -231,7 +231,7 @@ struct TestCommand: AsyncParsableCommand {
         if let config { arguments += ["--config", config] }
         if let answers { arguments += ["--answers", answers] }
         if runs != 40 { arguments += ["--runs", "\(runs)"] }
-        if place != .process { arguments += ["--in", place.rawValue] }
+        if location != .process { arguments += ["--in", location.rawValue] }
         if let timeout { arguments += ["--timeout", "\(timeout.nanoseconds / 1_000_000)ms"] }
         if unsealed { arguments.append("--unsealed") }
         return arguments

@@ -13,9 +13,9 @@ struct ValidateCommand: AsyncParsableCommand {
             One pass reports every fault, with line and column. Plugins are checked as by `inspect`, without running any: every \
             reason that prevents one from loading is reported. Events that wait where the file no longer looks are a warning.
 
-            Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not, 2 if the \
-            configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins that are not built \
-            are no faults where the gates would be simulated, and a gate that nothing simulates is one.
+            Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not or a file of answers \
+            has faults, 2 if the configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins \
+            that are not built are no faults where the gates would be simulated, and a gate that nothing simulates is one.
 
             Examples:
               connector-host validate

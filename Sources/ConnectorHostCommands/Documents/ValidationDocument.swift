@@ -17,6 +17,8 @@ struct ValidationDocument: Document {
     var gateCount: Int
     /// The number of gates that would fail.
     var failingCount = 0
+    /// The number of other gates that would fail with `--simulate`, because their simulator or their file of answers has faults.
+    var failingSimulatedCount = 0
     /// The problems that prevent gates from opening, ordered by path; those of a plugin are listed only for its first gate,
     /// and name the others.
     var problems: [ConnectorError] = []
@@ -62,7 +64,7 @@ struct ValidationDocument: Document {
                 isFailing = true
                 problems.append(error)
             }
-            if isFailing { failingCount += 1 }
+            if isFailing { failingCount += 1 } else if !answers.isEmpty { failingSimulatedCount += 1 }
             guard known == nil else {
                 others[leaf.plugin, default: []].append(connector.path)
                 continue
@@ -135,11 +137,15 @@ struct ValidationDocument: Document {
         var lines = problems.prefix(JSONReader.problemLimit).flatMap { ErrorLines(error: $0).lines(style) }
         if omitted > 0 { lines.append("and \(omitted) more") }
         lines += warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
-        let failing = failingCount == 0 ? "" : ", of which \(failingCount) would fail"
+        let failing = [
+            failingCount == 0 ? nil : "\(failingCount) would fail",
+            failingSimulatedCount == 0 ? nil : "\(failingSimulatedCount) would fail with --simulate",
+        ].compactMap(\.self)
+        let counts = Self.gates(gateCount) + (failing.isEmpty ? "" : ", of which \(failing.joined(separator: " and "))")
         let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
         let sign = style.paint(style.sign(mark), style.colour(mark))
         lines.append(
-            "\(sign) \(style.shown(file)) is \(problems.isEmpty ? "valid" : "well formed"): \(Self.gates(gateCount))\(failing)"
+            "\(sign) \(style.shown(file)) is \(problems.isEmpty ? "valid" : "well formed"): \(counts)"
         )
         return lines + includedFiles.map { "    includes \(style.shown($0.file)): \(Self.gates($0.gateCount))" }
     }

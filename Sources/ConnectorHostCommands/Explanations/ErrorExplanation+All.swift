@@ -294,7 +294,7 @@ extension ErrorExplanation {
             "Too many calls.",
             causes: ["the vendor's quota is used up, or the gate's own limit is reached"],
             fixes: [
-                "wait as long as the error says; lower \"pace\", or send in larger batches. Events in the outbox wait by themselves"
+                "wait as long as the error says; lower \"pace\", or send in larger batches. The outbox waits automatically"
             ]
         ),
         .init(

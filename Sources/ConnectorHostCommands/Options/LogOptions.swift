@@ -7,7 +7,7 @@ internal import Logging
 /// The log level of a command on standard error.
 struct LogOptions: ParsableArguments {
     /// Whether to log more than by default.
-    @Flag(name: [.short, .long], help: "Log more: info, or debug in run and console, which log info by themselves.")
+    @Flag(name: [.short, .long], help: "Log more: info, or debug in run and console, which log info by default.")
     var verbose = false
 
     /// The minimum level to log.
@@ -25,9 +25,12 @@ struct LogOptions: ParsableArguments {
     }
 
     /// A logger that writes to standard error, independent of the process's bootstrapped logging system.
-    var logger: Logger {
+    var logger: Logger { logger(omitting: []) }
+
+    /// The same logger without some messages, because the command reports what they say.
+    func logger(omitting messages: Set<String>) -> Logger {
         let level = logLevel?.level ?? (verbose ? .info : .warning)
-        var logger = Logger(label: "connector-host") { _ in ConsoleLogHandler(logLevel: level) }
+        var logger = Logger(label: "connector-host") { _ in ConsoleLogHandler(logLevel: level, omitting: messages) }
         logger.logLevel = level
         return logger
     }

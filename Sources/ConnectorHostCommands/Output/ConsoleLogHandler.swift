@@ -10,9 +10,15 @@ struct ConsoleLogHandler: LogHandler {
     /// The metadata of every line.
     var metadata: Logger.Metadata = [:]
 
+    /// The messages that are not written.
+    private let omitted: Set<String>
+
     /// Creates a handler without metadata.
-    init(logLevel: Logger.Level) {
+    ///
+    /// - Parameter omitted: The messages that are not written, because the command reports what they say.
+    init(logLevel: Logger.Level, omitting omitted: Set<String> = []) {
         self.logLevel = logLevel
+        self.omitted = omitted
     }
 
     /// One entry of the metadata.
@@ -23,6 +29,7 @@ struct ConsoleLogHandler: LogHandler {
 
     /// Writes one line.
     func log(event: LogEvent) {
+        guard !omitted.contains(event.message.description) else { return }
         let style = TextStyle.detected(for: .error)
         let colour: TextStyle.Colour =
             switch event.level {

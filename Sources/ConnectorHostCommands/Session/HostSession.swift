@@ -10,7 +10,7 @@ internal import Logging
 
 /// The host of one command, with simulators if requested.
 struct HostSession: Sendable {
-    /// The host, which the session does not open by itself.
+    /// The host, which the session does not open.
     let host: ConnectorHost
     /// The configuration that the host opens.
     let resolved: ResolvedConfiguration

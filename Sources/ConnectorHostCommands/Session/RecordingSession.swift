@@ -81,15 +81,15 @@ struct RecordingSession: Sendable {
         return await ended.wait()
     }
 
-    /// The answers that all processes recorded, in the order in which the processes began.
+    /// The answers that all processes recorded, in the order in which the processes began, as many as a simulation reads.
     func answers() throws(ConnectorError) -> RecordedAnswerList {
         let names = (try? Directory.entries(of: request.directory))?.map(\.name) ?? []
-        var answers = RecordedAnswerList()
+        var answers = RecordedAnswerList(limit: SimulatorReference.sizeLimit)
         for number in names.compactMap({ $0.hasSuffix(".json") ? Int($0.dropLast(5)) : nil }).sorted() {
             let path = "\(request.directory)/\(number).json"
             let text = try SmallFile(reading: path, limit: SimulatorReference.sizeLimit).bytes
             // A process that was killed before it wrote its first answer leaves an empty file.
-            if !text.isEmpty { answers.add(part: try JSONValue(parsing: text, file: path)) }
+            if !text.isEmpty { answers.add(part: try JSONValue(document: text, file: path)) }
         }
         return answers
     }
@@ -99,6 +99,13 @@ struct RecordingSession: Sendable {
     /// Checks, before anything runs, that the file can be written and that no existing file would be lost.
     static func check(_ file: String, replaces: Bool) throws(ConnectorError) {
         if !replaces, unsafe access(file, F_OK) == 0 { throw exists(file) }
+        if let found = FileIdentity(itself: file), found.kind != S_IFREG, found.kind != S_IFLNK {
+            throw ConnectorError(
+                .conflict,
+                "\(file.excerpt) is not a file, and is kept",
+                fix: "name a file with --into"
+            )
+        }
         let directory = file.parentPath
         guard unsafe access(directory, W_OK) == 0 else {
             let error = SystemError()
@@ -114,13 +121,6 @@ struct RecordingSession: Sendable {
     /// Writes the file atomically; only its owner may read it.
     static func write(_ answers: RecordedAnswerList, to file: String, replaces: Bool) throws(ConnectorError) {
         let text = answers.document().utf8(pretty: true) + [UInt8(ascii: "\n")]
-        guard text.count <= SimulatorReference.sizeLimit else {
-            throw ConnectorError(
-                .tooLarge,
-                "the recording has more than \(SimulatorReference.sizeLimit >> 20) MiB, which no simulation reads",
-                fix: "record a shorter session"
-            )
-        }
         do throws(SystemError) {
             var target = RecordingFile(RecordingTarget(file))
             if replaces {

@@ -64,7 +64,7 @@ struct SimulatedGate: Sendable {
         switch plan.simulator {
         case .server(let url)?: return .server(url)
         case .local?: return .local
-        case .answers?, .answersInPlace?, nil: break
+        case .answers?, .inlineAnswers?, nil: break
         }
         if let answers = world?.answers { return .answers(answers) }
         if VendorCatalogue.names.contains(plan.manifest.id) { return .vendor(plan.manifest.id) }
@@ -98,7 +98,7 @@ extension SimulatorReference {
     fileprivate var answersFile: String? {
         switch self {
         case .answers(let file): file
-        case .answersInPlace(let answers): answers.text.file
+        case .inlineAnswers(let answers): answers.text.file
         case .server, .local: nil
         }
     }
@@ -116,8 +116,8 @@ extension SimulatedWorld {
         switch reference {
         case .server, .local: nil
         case .answers(let file): Result { () throws(Faults) in try SimulatedWorld(reading: file) }
-        case .answersInPlace(let answers):
-            Result { () throws(Faults) in try SimulatedWorld(answers.value, at: answers.place, in: answers.text) }
+        case .inlineAnswers(let answers):
+            Result { () throws(Faults) in try SimulatedWorld(answers.value, at: answers.path, in: answers.text) }
         }
     }
 

@@ -23,7 +23,7 @@ final class Simulation: Sendable {
     private let clock: any HostClock
     private let state = Mutex(State())
     /// Held while timelines are started and stopped, so that none is started that has been stopped meanwhile.
-    private let turn = Mutex(())
+    private let timelineLock = Mutex(())
 
     private struct State {
         /// The substitutes for the leaves that were read last, by path.
@@ -130,7 +130,9 @@ final class Simulation: Sendable {
                 let name = "recorded-\(state.recordings)"
                 state.recordings += 1
                 simulator.serve(answers, as: name, hiding: plan.texts)
-                new.target = target(name, gate.world?.time)
+                // A plugin with HTTP of its own says no name.
+                let isNamed = plan.manifest.requestsHTTP
+                new.target = target(isNamed ? "" : name, name: isNamed ? name : nil, gate.world?.time)
                 server = name
             case .vendor(let name):
                 try? simulator.serve(name, accepting: plan.texts)
@@ -148,12 +150,14 @@ final class Simulation: Sendable {
         }
     }
 
-    /// The simulators' server with a name.
-    private func target(_ name: String, _ time: Timestamp? = nil) -> SimulationTarget {
-        guard let base = URLParts("http://127.0.0.1:\(port)/\(name)") else {
-            return .none(ConnectorError(.notSimulated, "not opened: \(name) has no URL"))
+    /// The simulators' server, below a path.
+    ///
+    /// - Parameter name: The recording that is asked, if its paths are the vendor's own.
+    private func target(_ path: String, name: String? = nil, _ time: Timestamp? = nil) -> SimulationTarget {
+        guard let base = URLParts("http://127.0.0.1:\(port)/\(path)") else {
+            return .none(ConnectorError(.notSimulated, "not opened: \(path) has no URL"))
         }
-        return .server(base, time: time)
+        return .server(base, name: name, time: time)
     }
 
     // MARK: Timelines
@@ -203,7 +207,7 @@ final class Simulation: Sendable {
 
     /// Ends the timelines of gates that the host no longer runs, or runs with other answers, and starts those of gates that are new.
     private func follow(_ host: ConnectorHost) {
-        turn.withLock { _ in
+        timelineLock.withLock { _ in
             let leaves = host.resolved.leaves
             let (ended, begun) = state.withLock { state -> ([SimulatedTimeline], [SimulatedTimeline]) in
                 guard state.host != nil else { return ([], []) }
@@ -234,7 +238,7 @@ final class Simulation: Sendable {
         }
         following?.cancel()
         await following?.value
-        turn.withLock { _ in
+        timelineLock.withLock { _ in
             for gate in running.values { gate.timeline?.stop() }
         }
     }
@@ -260,6 +264,11 @@ extension SimulatedGate {
             return .none(error)
         }
     }
+}
+
+extension Manifest {
+    /// Whether the plugin makes requests through `http/1`.
+    fileprivate var requestsHTTP: Bool { (requiredServices + optionalServices).contains("http/1") }
 }
 
 extension LeafPlan {

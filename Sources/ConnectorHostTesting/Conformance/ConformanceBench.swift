@@ -254,7 +254,7 @@ extension RuleRun {
             // Check the configuration without the vendor first, so that its faults are reported under the rule for configurations.
             _ = try ConformanceConfiguration.all(options, manifest: manifest)
         } catch {
-            for error in error.errors { report(.configuration, error.description) }
+            for sentence in error.sentences { report(.configuration, sentence) }
             throw RuleStop.found
         }
         let table = try table()

@@ -123,3 +123,14 @@ struct ConformanceConfiguration: Sendable {
     /// Texts that no host passes to `create`, but which must not crash a plugin.
     static let wrong = ["", "{", "[]", "null", "{\"\u{0}\":", "{\"a\":1,}", "\"text\"", "\u{FEFF}{}"]
 }
+
+extension ConfigurationErrors {
+    /// The errors in words, without their positions in a text that nobody wrote.
+    var sentences: [String] {
+        errors.map { error in
+            var error = error
+            error.position = nil
+            return error.description
+        }
+    }
+}

@@ -83,7 +83,7 @@ extension RuleRun {
             let configuration = try Configuration(parsing: document.description, environment: environment)
             resolved = try configuration.resolved(environment: environment, manifest: lookup.manifest)
         } catch {
-            throw RuleStop.unchecked(error.errors.map(\.description).joined(separator: "; "))
+            throw RuleStop.unchecked(error.sentences.joined(separator: "; "))
         }
         if case .server(let base, _, let time) = vendor {
             resolved = resolved.pointing { _, _ in .server(base, time: time) }

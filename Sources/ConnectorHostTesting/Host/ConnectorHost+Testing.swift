@@ -23,6 +23,32 @@ extension ConnectorHost {
         }
     }
 
+    private static func checkSyntax(of text: String) throws(ConfigurationErrors) {
+        do throws(ConnectorError) {
+            _ = try JSONValue(parsing: text)
+        } catch {
+            throw ConfigurationErrors([error])
+        }
+    }
+
+    /// Reads a text that follows a prefix of one line. The faults have the columns that they have without it.
+    private static func located<Value>(
+        after prefix: String,
+        _ read: () throws(ConfigurationErrors) -> Value
+    ) throws(ConfigurationErrors) -> Value {
+        do throws(ConfigurationErrors) {
+            return try read()
+        } catch {
+            var errors = error.errors
+            for index in errors.indices {
+                guard let position = errors[index].position, position.file.isEmpty, position.line == 1 else { continue }
+                let column = position.column - prefix.unicodeScalars.count
+                errors[index].position = column > 0 ? FilePosition(line: 1, column: column) : nil
+            }
+            throw ConfigurationErrors(errors, omitted: error.omitted)
+        }
+    }
+
     private static let isolation = ProcessEnvironment.variables["CONNECTOR_TESTING_ISOLATION"]
 
     /// Creates a host that reads no files except the plugins', with a clock that the test moves.
@@ -59,7 +85,9 @@ extension ConnectorHost {
     ///     the leaves whose plugins they simulate. Such a leaf needs a manifest, but no image. For answers to HTTP requests, run a
     ///     `Simulator(answers:)`. A timeline begins now.
     ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
-    ///   - clock: The clock; nil for a ``ManualHostClock`` that never moves.
+    ///   - clock: The clock of the host and of its plugins, also of those in runners; nil for a ``ManualHostClock`` that never moves.
+    ///     Nothing times out while the clock stands. So finish or cancel calls before ``ConnectorHost/ConnectorHost/close()``, which
+    ///     waits for them, or move the clock meanwhile: `await clock.advance(by: .seconds(1)) { await host.close() }`.
     ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. The default
     ///     returns the argument, so that waits are predictable.
     ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses storage must pass a directory.
@@ -78,10 +106,14 @@ extension ConnectorHost {
     ) throws(ConfigurationErrors) -> ConnectorHost {
         let isWhole = connectors.utf8.first { !$0.isWhitespace } == UInt8(ascii: "{")
         let isolation = isolation.map { #""isolation": \#(JSONValue.string($0)), "# } ?? ""
-        let text = isWhole ? connectors : #"{"version": 1, \#(isolation)"connectors": \#(connectors)}"#
+        let prefix = isWhole ? "" : #"{"version": 1, \#(isolation)"connectors": "#
+        // An array that does not end must not swallow what is put around it.
+        if !isWhole { try checkSyntax(of: connectors) }
         let environment = Configuration.Environment(environment)
-        let configuration = try Configuration(parsing: text, environment: environment)
-            .appending(added, environment: environment)
+        let configuration = try located(after: prefix) { () throws(ConfigurationErrors) in
+            try Configuration(parsing: isWhole ? connectors : prefix + connectors + "}", environment: environment)
+                .appending(added, environment: environment)
+        }
         let lookup = examine(plugins)
         let clock = clock ?? ManualHostClock()
         var options = Options(
@@ -92,11 +124,13 @@ extension ConnectorHost {
         )
         options.jitter = jitter
         options.outbox = stateDirectory == nil && configuration.stateDirectory == nil ? .memory : .sqlite
-        let resolved = try configuration.resolved(
-            environment: environment,
-            simulation: worlds.isEmpty ? nil : SimulationRequest(paths: Set(worlds.keys)),
-            manifest: worlds.isEmpty ? lookup.manifest : lookup.interface
-        )
+        let resolved = try located(after: prefix) { () throws(ConfigurationErrors) in
+            try configuration.resolved(
+                environment: environment,
+                simulation: worlds.isEmpty ? nil : SimulationRequest(paths: Set(worlds.keys)),
+                manifest: worlds.isEmpty ? lookup.manifest : lookup.interface
+            )
+        }
         var simulated: [SimulatedLeaf] = []
         for (path, answers) in worlds {
             simulated.append(try SimulatedLeaf(path, answers, in: resolved, lookup, clock: clock))

@@ -75,12 +75,13 @@ struct SimulatedLeaf {
         return try plan.get()
     }
 
-    /// Begins the timeline now; the clock's timers keep it alive, and it emits nothing once the host is released.
+    /// Begins the timeline now; the clock's timers keep it alive, and it ends when an entry is due after the host was released.
     func startTimeline(of host: ConnectorHost, clock: any HostClock) {
         let timeline = SimulatedTimeline(
             world,
             clock: clock,
             operations: operations,
+            isWanted: { [weak host] in host != nil },
             lost: { [weak host, path] in host?.lost($0, from: path) },
             emit: { [weak host, path] in host?.emit($0, $1, from: path) }
         )

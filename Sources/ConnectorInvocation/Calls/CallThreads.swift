@@ -58,18 +58,17 @@ package final class CallThreads: Sendable {
             state.held += 1
             return true
         }
-        if isFree { workers.run { self.work(job) } }
-    }
-
-    /// Runs a job, then the jobs waiting for its thread.
-    private func work(_ first: @escaping WorkerThreads.Job) {
-        var next: WorkerThreads.Job? = first
-        while let job = next {
-            job()
-            next = state.withLock { state in
-                let job = state.waiting.popFirst()
-                if job == nil { state.held -= 1 }
-                return job
+        guard isFree else { return }
+        workers.run { [self] in
+            var next: WorkerThreads.Job? = job
+            while let current = next {
+                current()
+                // The jobs that wait for a thread run on this one.
+                next = state.withLock { state in
+                    let job = state.waiting.popFirst()
+                    if job == nil { state.held -= 1 }
+                    return job
+                }
             }
         }
     }

@@ -27,6 +27,13 @@ package enum ErrorObject {
         }
     }
 
+    /// An empty error object, cleared as a whole, for a caller to whom that is nothing.
+    package static var empty: connector_error {
+        var error = connector_error()
+        error.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        return error
+    }
+
     /// Reads a failure reported by a function.
     @usableFromInline
     @inline(never)

@@ -38,7 +38,7 @@ package struct Admission: ~Copyable, @unchecked Sendable {
     /// An operation that runs to completion on its caller's thread; nil for any other. It lives as long as the admission.
     package func promptOperation(named name: String) -> Unmanaged<ResolvedOperation>? {
         guard let reference = unsafe occupant.pointee.instance else { return nil }
-        return unsafe reference._withUnsafeGuaranteedRef { unsafe $0.promptOperation(named: name) }
+        return unsafe reference._withUnsafeGuaranteedRef { unsafe $0.resolved.prompt(named: name) }
     }
 
     /// Lets a prompt function run on its caller's thread; see ``PluginInstance/enterPromptly()``. False for a plugin in a runner.

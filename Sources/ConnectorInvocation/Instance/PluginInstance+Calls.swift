@@ -53,16 +53,19 @@ extension PluginInstance: Channel {
             leavePromptly()
         } else {
             threads.run { [self] in
-                let now = deadline == .max ? 0 : environment.clock.now()
-                onProbation(operation) {
-                    trace.run { make(operation, values, id: id, deadline: deadline, at: now, inFlight) }
-                }
+                let start = environment.clock.now()
+                trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
+                if operation.probation.isOn { countOnProbation(operation, since: start) }
             }
         }
         defer { if signature.isAsync { inFlight.leave() } }
         let text = try await awaitOutcome(of: id, inFlight, by: deadline).get()
-        guard signature.isAsync else { return CallResult(outputs: inFlight.outputs, handles: handles) }
-        return CallResult(outputs: signature.results.map { ("", $0.type, .bytes(text)) }, handles: handles)
+        guard !signature.isAsync else {
+            return CallResult(outputs: signature.results.map { ("", $0.type, .bytes(text)) }, handles: handles)
+        }
+        var result = CallResult(outputs: inFlight.outputs, handles: handles)
+        result.isPrompt = isInPlace && operation.answersAtOnce
+        return result
     }
 
     /// Makes a call if it is still pending and has time left, on one of the instance's threads.
@@ -76,7 +79,7 @@ extension PluginInstance: Channel {
     ) {
         // After the completion of a call that the function has answered, which says as much.
         defer { services.functionReturned(from: id) }
-        guard now < deadline.saturatingAdding(environment.grace) else {
+        guard now < deadline else {
             let error = CallOptions.noTime(for: operation.operation.name, isRetryable: true)
             operations.complete(id, owner: context.owner, .failure(error))
             return inFlight.functionLeaves()
@@ -88,7 +91,7 @@ extension PluginInstance: Channel {
         }
         let outcome: OperationTable.Outcome
         do throws(ConnectorError) {
-            inFlight.outputs = try callForeign(operation, values)
+            inFlight.outputs = try callNow(operation, values)
             outcome = .success([])
         } catch {
             outcome = .failure(error)
@@ -207,55 +210,64 @@ extension PluginInstance: Channel {
 
     // MARK: Calling the plugin
 
-    /// Calls a synchronous operation on this thread.
-    package func callNow(
-        _ operation: ResolvedOperation,
-        _ values: [CallValue]
-    ) throws(ConnectorError) -> [CallOutput] {
+    /// Calls a synchronous operation on this thread, which it may block.
+    func callNow(_ operation: ResolvedOperation, _ values: [CallValue]) throws(ConnectorError) -> [CallOutput] {
+        if let convention = operation.foreign { return try callForeign(operation, values, convention) }
         // This includes taking the outputs, because the `release` of memory that the plugin lends is plugin code.
-        unsafe try PluginCode.running(operation.function) { () throws(ConnectorError) in
-            try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
-                frame.set(values)
-                frame.lendBuffers()
-                var failure: ErrorObject.Failure?
-                unsafe ErrorObject.with { error in
-                    let status = unsafe self.run(operation, frame, call: nil, error: error)
-                    if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
-                }
-                if let failure {
-                    frame.resetAnswers(hasFailed: true)
-                    throw failure.error
-                }
-                return try frame.takeAnswers()
+        let mark = unsafe PluginCode.begin(operation.function)
+        defer { PluginCode.end(mark) }
+        return try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
+            frame.set(values)
+            frame.lendBuffers()
+            var error = ErrorObject.empty
+            let failure = unsafe withUnsafeMutablePointer(to: &error) { error -> ErrorObject.Failure? in
+                unsafe frame.setContext(operation.layout, instance: pointer, call: nil, error: error)
+                let status = unsafe Int32(truncatingIfNeeded: frame.call(operation.function))
+                return status == 0 ? nil : unsafe ErrorObject.read(error, status, operation.operation.name)
             }
+            if let failure {
+                frame.resetAnswers(hasFailed: true)
+                throw failure.error
+            }
+            return try frame.takeAnswers()
         }
     }
 
     /// Starts an asynchronous operation, and completes it with an error if the plugin refuses it.
     package func start(_ operation: ResolvedOperation, _ values: [CallValue], id: UInt64, deadline: UInt64) {
         var call = connector_call(operation: id, deadline: deadline)
-        unsafe ErrorObject.with { error in
-            let status = unsafe withUnsafePointer(to: &call) { call in
-                unsafe PluginCode.running(operation.function) {
-                    guard !operation.takesTexts else {
-                        return unsafe TextOperation.call(
-                            operation.function,
-                            instance: pointer,
-                            call: call,
-                            texts: values,
-                            error: error
-                        )
-                    }
-                    return CallFrame.with(operation.layout) { frame in
-                        frame.set(values)
-                        return unsafe self.run(operation, frame, call: call, error: error)
-                    }
-                }
+        var error = ErrorObject.empty
+        let mark = unsafe PluginCode.begin(operation.function)
+        let status =
+            if operation.takesTexts {
+                unsafe TextOperation.call(
+                    operation.function,
+                    instance: pointer,
+                    call: &call,
+                    texts: values,
+                    error: &error
+                )
+            } else {
+                unsafe startDescribed(operation, values, &call, &error)
             }
-            guard status == Int32(CONNECTOR_OK) else {
-                return unsafe refuse(id, status, error, operation.operation.name)
-            }
-            cancelAgain(id)
+        PluginCode.end(mark)
+        guard status == Int32(CONNECTOR_OK) else {
+            return unsafe refuse(id, status, &error, operation.operation.name)
+        }
+        cancelAgain(id)
+    }
+
+    /// Calls the function of an asynchronous operation by libffi.
+    private func startDescribed(
+        _ operation: ResolvedOperation,
+        _ values: [CallValue],
+        _ call: UnsafePointer<connector_call>,
+        _ error: UnsafeMutablePointer<connector_error>
+    ) -> Int32 {
+        CallFrame.with(operation.layout) { frame in
+            frame.set(values)
+            unsafe frame.setContext(operation.layout, instance: pointer, call: call, error: error)
+            return unsafe Int32(truncatingIfNeeded: frame.call(operation.function))
         }
     }
 
@@ -265,17 +277,18 @@ extension PluginInstance: Channel {
         guard operations.complete(id, owner: context.owner, .failure(failure)) == .unknown else { return }
         context.misbehaved("refused \(name) after completing it")
     }
+}
 
-    private func run(
-        _ operation: ResolvedOperation,
-        _ frame: borrowing CallFrame,
+extension CallFrame {
+    /// Stores what a plugin's function takes besides its parameters.
+    fileprivate func setContext(
+        _ layout: CallLayout,
+        instance: UnsafeMutableRawPointer?,
         call: UnsafePointer<connector_call>?,
         error: UnsafeMutablePointer<connector_error>
-    ) -> Int32 {
-        let layout = operation.layout
-        if let argument = layout.instanceArgument { unsafe frame.setPointer(pointer, at: argument) }
-        if let argument = layout.callArgument { unsafe frame.setPointer(call, at: argument) }
-        if let argument = layout.errorArgument { unsafe frame.setPointer(error, at: argument) }
-        return unsafe Int32(truncatingIfNeeded: frame.call(operation.function))
+    ) {
+        if let argument = layout.instanceArgument { unsafe setPointer(instance, at: argument) }
+        if let argument = layout.callArgument { unsafe setPointer(call, at: argument) }
+        if let argument = layout.errorArgument { unsafe setPointer(error, at: argument) }
     }
 }

@@ -11,12 +11,12 @@ internal import ConnectorPlatform
 #endif
 
 extension PluginInstance {
-    /// Calls a synchronous function on this thread, which it may block.
-    package func callForeign(
+    /// Calls a function of a foreign library on this thread.
+    func callForeign(
         _ operation: ResolvedOperation,
-        _ values: [CallValue]
+        _ values: [CallValue],
+        _ convention: ForeignConvention
     ) throws(ConnectorError) -> [CallOutput] {
-        guard let convention = operation.foreign else { return try callNow(operation, values) }
         try withdraw(values, of: operation, convention)
         return try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
             frame.set(values)

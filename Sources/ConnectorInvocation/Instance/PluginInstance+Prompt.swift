@@ -6,24 +6,13 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
-
 /// Operations with `"prompt": true` in their manifest: they return without waiting, so they run on their caller's thread.
 extension PluginInstance {
     /// The maximum duration of a prompt function, in nanoseconds.
-    private static let promptLimit: UInt64 = 1_000_000
-
-    /// An operation that runs to completion on its caller's thread; nil for any other. It lives as long as the instance.
-    package func promptOperation(named name: String) -> Unmanaged<ResolvedOperation>? {
-        unsafe resolved.prompt(named: name)
-    }
+    package static let promptLimit: UInt64 = 1_000_000
 
     /// The most prompt functions of an instance on the threads of their callers: fewer than a pool with a thread for each processor has.
-    static let promptCallers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
+    static let promptCallers = max(1, HostThread.processorCount - 1)
 
     /// Lets a prompt function run on its caller's thread, unless ``promptCallers`` others are inside: those that never return after all,
     /// because they wait for the same lock, say, do not cost the application all threads of its pool.
@@ -48,11 +37,8 @@ extension PluginInstance {
         )
     }
 
-    /// Runs a function on this thread of the host, and counts the call if the manifest declares the function prompt.
-    func onProbation(_ operation: ResolvedOperation, _ run: () -> Void) {
-        guard operation.probation.isOn else { return run() }
-        let start = environment.clock.now()
-        run()
+    /// Counts a call of a function that has to run on threads of the host until it proves prompt.
+    func countOnProbation(_ operation: ResolvedOperation, since start: UInt64) {
         operation.probation.count(isQuick: environment.clock.now() - start <= Self.promptLimit)
     }
 }

@@ -177,7 +177,7 @@ package final class PluginInstance: @unchecked Sendable {
                 bound: state.bound,
                 handles: handles
             )
-            let outputs = try callForeign(operation, values)
+            let outputs = try callNow(operation, values)
             if phase == .open {
                 foreign.withLock { state in
                     for output in outputs where !output.name.isEmpty { state.bound[output.name] = output.value }

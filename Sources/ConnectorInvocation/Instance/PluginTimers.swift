@@ -5,13 +5,14 @@ internal import CConnector
 package import ConnectorPlatform
 internal import Synchronization
 
-/// The timers of a plugin instance, as services/clock.h describes them: `clock/1` of the host, and of a runner.
+/// The timers of a plugin instance, as services/clock.h describes them: `clock/1` of the host, and of a runner. If the runner follows
+/// the host's clock, each side has one: the runner's calls the plugin, and the host's tells the runner.
 package final class PluginTimers: Sendable {
     private struct Pending {
         /// The timer on the clock; nil while it is being scheduled.
         var timer: HostTimer?
-        var callback: TimerCallback
-        /// The trace that the plugin started it in, and in which its callback runs.
+        var fire: @Sendable () -> Void
+        /// The trace that the plugin started it in, and in which it fires.
         var trace: TraceContext
     }
 
@@ -24,32 +25,38 @@ package final class PluginTimers: Sendable {
     }
 
     private let clock: any HostClock
+    private let limit: Int
     private let state = Mutex(State())
 
     /// Creates a value without timers.
-    package init(clock: any HostClock) {
+    ///
+    /// - Parameter limit: The maximum number of pending timers.
+    package init(clock: any HostClock, limit: Int = TimerCallback.limit) {
         self.clock = clock
+        self.limit = limit
     }
 
-    /// Schedules a callback.
+    /// Schedules a callback into the plugin, or whatever else a timer does.
     ///
     /// - Parameters:
-    ///   - id: The id that the plugin knows the timer by; not used before.
+    ///   - id: The id that the plugin knows the timer by; no pending one has it.
     ///   - delay: The delay in nanoseconds.
+    ///   - fire: The callback.
     ///   - deliver: Queues the callback among the callbacks into the plugin, on the clock's thread; must not block.
     /// - Returns: The answer of `start_timer`.
     package func start(
         _ id: UInt64,
         after delay: UInt64,
-        _ callback: TimerCallback,
-        deliver: @escaping @Sendable (_ turn: @escaping @Sendable () -> Void) -> Void
+        _ fire: @escaping @Sendable () -> Void,
+        deliver: @escaping @Sendable (_ callback: @escaping @Sendable () -> Void) -> Void
     ) -> Int32 {
         guard clock.prepare() else { return Int32(CONNECTOR_UNAVAILABLE) }
         let trace = TraceContext.current
         let refusal = state.withLock { state -> Int32? in
             guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
-            guard state.pending.count < TimerCallback.limit else { return Int32(CONNECTOR_TOO_LARGE) }
-            state.pending[id] = Pending(timer: nil, callback: callback, trace: trace)
+            guard state.pending[id] == nil else { return Int32(CONNECTOR_MISUSE) }
+            guard state.pending.count < limit else { return Int32(CONNECTOR_TOO_LARGE) }
+            state.pending[id] = Pending(timer: nil, fire: fire, trace: trace)
             return nil
         }
         if let refusal { return refusal }
@@ -94,6 +101,6 @@ package final class PluginTimers: Sendable {
 
     private func fire(_ id: UInt64) {
         guard let pending = state.withLock({ $0.pending.removeValue(forKey: id) }) else { return }
-        pending.trace.run { pending.callback.call() }
+        pending.trace.run(pending.fire)
     }
 }

@@ -97,57 +97,44 @@ package final class RundownGuard: @unchecked Sendable {
 
     /// Admits a call if it need not wait; takes no lock.
     ///
-    /// - Returns: Nil if the guard is shut or another call is inside the instance's serial gate.
+    /// - Parameter holder: The instance whose serial gate the call has entered already; nil if it has entered none. If the call is not
+    ///   admitted, the caller must leave that gate.
+    /// - Returns: Nil if the guard is shut, if another call is inside the instance's serial gate, or if a successor has replaced
+    ///   `holder`.
     @inline(__always)
-    package func admitNow(_ passage: Passage = .named) -> Admission? {
-        guard let seat = enter(passage) else { return nil }
-        guard let occupant = unsafe occupant(of: seat) else { return nil }
-        if let instance = unsafe occupant.pointee.instance,
-            unsafe !instance._withUnsafeGuaranteedRef({ $0.serialGate?.enterNow() ?? true })
-        {
-            undoEnter(seat, passage)
-            return nil
-        }
-        return unsafe Admission(.passUnretained(self), seat: seat, occupant)
-    }
-
-    /// Admits a call that has entered an instance's serial gate.
-    ///
-    /// - Returns: Nil if a successor has replaced the instance; the caller must then leave the serial gate.
-    package func admit(insideSerialGateOf instance: PluginInstance, _ passage: Passage = .named) -> Admission? {
-        guard let seat = enter(passage) else { return nil }
-        guard let occupant = unsafe occupant(of: seat),
-            unsafe occupant.pointee.instance?.toOpaque() == Unmanaged.passUnretained(instance).toOpaque()
-        else {
-            undoEnter(seat, passage)
-            return nil
-        }
-        return unsafe Admission(.passUnretained(self), seat: seat, occupant)
-    }
-
-    /// The current instance; nil if the guard is shut or the instance is not in this process.
-    package var instance: PluginInstance? {
-        guard let seat = enter(.named) else { return nil }
-        defer { leave(seat) }
-        return unsafe occupants[seat]?.instance?.takeUnretainedValue()
-    }
-
-    /// Counts the caller in.
-    @inline(__always)
-    private func enter(_ passage: Passage) -> Int? {
+    package func admitNow(_ passage: Passage = .named, insideSerialGateOf holder: PluginInstance? = nil) -> Admission? {
         while true {
             let known = entrance.load(ordering: .sequentiallyConsistent)
             guard known & Self.seatMask != 0 else { return nil }
             let seat = Int(known & Self.seatMask) - 1
             unsafe counts[seat].wrappingAdd(passage.rawValue, ordering: .sequentiallyConsistent)
-            if entrance.load(ordering: .sequentiallyConsistent) == known { return seat }
-            undoEnter(seat, passage)
+            guard entrance.load(ordering: .sequentiallyConsistent) == known else {
+                undoEnter(seat, passage)
+                continue
+            }
+            // An optional of a struct with a reference has the struct's own layout.
+            let occupant = unsafe UnsafeRawPointer(occupants + seat).assumingMemoryBound(to: Occupant.self)
+            let instance = unsafe occupant.pointee.instance
+            let mayEnter =
+                if let holder {
+                    unsafe instance?.toOpaque() == Unmanaged.passUnretained(holder).toOpaque()
+                } else {
+                    unsafe instance?._withUnsafeGuaranteedRef { $0.serialGate?.enterNow() ?? true } ?? true
+                }
+            guard mayEnter else {
+                undoEnter(seat, passage)
+                return nil
+            }
+            return unsafe Admission(.passUnretained(self), seat: seat, occupant)
         }
     }
 
-    private func occupant(of seat: Int) -> UnsafePointer<Occupant>? {
-        // An optional of a struct with a reference has the struct's own layout.
-        unsafe UnsafeRawPointer(occupants + seat).assumingMemoryBound(to: Occupant.self)
+    /// The current instance; nil if the guard is shut or the instance is not in this process.
+    package var instance: PluginInstance? {
+        // Seats are taken and vacated under the same lock.
+        state.withLock { state in
+            state.current.flatMap { unsafe occupants[$0]?.instance?.takeUnretainedValue() }
+        }
     }
 
     /// Counts a caller out.

@@ -16,6 +16,8 @@ package struct RequestTemplate: Sendable {
     package var headers: HTTPFields
     /// The body: a template, unless the flags say that it is verbatim.
     package var body: [UInt8]
+    /// Whether the body was compressed as it was copied.
+    package private(set) var isCompressed = false
     /// The length of a body in parts, in bytes; nil if it is unknown.
     package var length: Int64? = nil
     /// The deadline, in nanoseconds on the monotonic clock; `.max` for none.
@@ -57,8 +59,15 @@ package struct RequestTemplate: Sendable {
 extension RequestTemplate {
     /// Copies a request from the plugin's memory.
     ///
-    /// - Parameter limit: The maximum size of a body that comes whole, in bytes.
-    package init(copying pointer: UnsafePointer<connector_http_request>?, limit: Int) throws(ServiceFailure) {
+    /// - Parameters:
+    ///   - limit: The maximum size of a body that comes whole, in bytes.
+    ///   - compress: Compresses a body that is to be sent so, straight from the plugin's memory; returns nil to have it copied as it
+    ///     is.
+    package init(
+        copying pointer: UnsafePointer<connector_http_request>?,
+        limit: Int,
+        compressing compress: (UnsafeBufferPointer<UInt8>) throws(ServiceFailure) -> [UInt8]? = { _ in nil }
+    ) throws(ServiceFailure) {
         guard let pointer = unsafe pointer else { throw .misuse("the request is null") }
         // The field `during` came later: an older plugin's request ends before it, and must not be read as a whole.
         let size = unsafe Int(pointer.pointee.struct_size)
@@ -75,7 +84,7 @@ extension RequestTemplate {
         guard let url = unsafe PluginMemory.text(pointer.pointee.url, urlLength, limit: Self.urlLimit) else {
             throw .invalid("the URL is null or not UTF-8")
         }
-        let body = try unsafe Self.copyBody(of: pointer, limit: limit)
+        let body = try unsafe Self.copyBody(of: pointer, limit: limit, compress)
         self.init(
             flags: unsafe pointer.pointee.flags,
             method: method,
@@ -86,28 +95,36 @@ extension RequestTemplate {
             deadline: unsafe pointer.pointee.deadline_ns,
             during: unsafe size >= MemoryLayout<connector_http_request>.size ? pointer.pointee.during : 0
         )
+        isCompressed = body.isCompressed
     }
 
     /// Copies the body, or reads the length of one that comes in parts; nil if it is unknown.
     private static func copyBody(
         of request: UnsafePointer<connector_http_request>,
-        limit: Int
-    ) throws(ServiceFailure) -> (bytes: [UInt8], length: Int64?) {
-        let length = unsafe request.pointee.body_length
-        if unsafe request.pointee.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 {
+        limit: Int,
+        _ compress: (UnsafeBufferPointer<UInt8>) throws(ServiceFailure) -> [UInt8]?
+    ) throws(ServiceFailure) -> (bytes: [UInt8], length: Int64?, isCompressed: Bool) {
+        let (length, flags) = unsafe (request.pointee.body_length, request.pointee.flags)
+        if flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 {
             guard unsafe request.pointee.body == nil else {
                 throw .misuse("the request has a body, and says that it comes in parts")
             }
             guard length == .max || length <= UInt64(Int64.max) else {
                 throw .invalid("the length of the body is \(length)")
             }
-            return ([], Int64(exactly: length))
+            return ([], Int64(exactly: length), false)
         }
         guard length <= UInt64(limit) else { throw .tooLarge("the request's body has more than \(limit) bytes") }
+        // Placeholders must be replaced before a body is compressed.
+        let isFinal = flags & CONNECTOR_HTTP_VERBATIM_BODY != 0
+        if isFinal, flags & CONNECTOR_HTTP_GZIP_BODY != 0, length > 0, let start = unsafe request.pointee.body {
+            let lent = unsafe UnsafeBufferPointer(start: start, count: Int(length))
+            if let packed = try unsafe compress(lent) { return (packed, nil, true) }
+        }
         guard let body = unsafe PluginMemory.bytes(request.pointee.body, length, limit: limit) else {
             throw .misuse("the request's body is null with a length")
         }
-        return (body, nil)
+        return (body, nil, false)
     }
 
     /// Copies a part of a body that comes in parts.

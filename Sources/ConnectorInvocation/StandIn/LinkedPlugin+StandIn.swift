@@ -14,7 +14,7 @@ extension LinkedPlugin {
     ///
     /// - Parameters:
     ///   - text: The manifest's text.
-    ///   - standIn: Answers in place of the plugin's code.
+    ///   - standIn: Answers in place of the plugin's code. It is released with the last copy of the plugin and its last instance.
     /// - Throws: A fault of the manifest; `unsupported` for a foreign library, for a signature with handles, for functions that share
     ///   a symbol, and if this system does not let a process make code.
     package init(manifest text: [UInt8], file: String, standIn: StandIn) throws(ConnectorError) {
@@ -42,6 +42,6 @@ extension LinkedPlugin {
                 functions[operation.symbol] = try StandInCall.makeFunction(of: operation, label)
             }
         }
-        unsafe self.init(manifest: text, functions: functions)
+        unsafe self.init(manifest: text, functions: functions, owner: standIn)
     }
 }

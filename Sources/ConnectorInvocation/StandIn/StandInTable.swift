@@ -15,10 +15,11 @@ enum StandInTable {
     static func makeEntry(_ standIn: StandIn) throws(ConnectorError) -> UInt {
         let create = try MadeFunction.make(
             try layout("(host: handle, config: string, instance: handle, error: handle) -> i32")
-        ) { arguments in
-            guard let host = unsafe arguments.pointer(at: 0), let instance = unsafe arguments.pointer(at: 3) else {
-                return UInt64(CONNECTOR_MISUSE)
-            }
+        ) { [weak standIn] arguments in
+            // The function exists until the process ends, the stand-in only as long as its plugin.
+            guard let standIn, let host = unsafe arguments.pointer(at: 0),
+                let instance = unsafe arguments.pointer(at: 3)
+            else { return UInt64(CONNECTOR_MISUSE) }
             let made = unsafe StandInInstance(
                 standIn,
                 host: UnsafePointer(host.assumingMemoryBound(to: connector_host.self))

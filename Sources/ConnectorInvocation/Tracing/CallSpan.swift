@@ -46,7 +46,7 @@ package struct CallSpan: Sendable {
 
     /// Makes the call in the span's context, and ends the span.
     ///
-    /// - Parameter body: Makes the call. Its error must not contain secrets.
+    /// - Parameter body: Makes the call.
     package func run<Value>(
         _ body: () async throws(ConnectorError) -> Value
     ) async throws(ConnectorError) -> Value {
@@ -62,12 +62,9 @@ package struct CallSpan: Sendable {
         return try result.get()
     }
 
-    /// Marks the span as failed.
-    ///
-    /// - Parameter error: The error, which must not contain secrets.
+    /// Marks the span as failed. It has only the code of the error, whose text may quote the arguments and the answer.
     package func fail(_ error: ConnectorError) {
-        span.recordError(error)
         span.attributes["error.type"] = error.code.rawValue
-        span.setStatus(SpanStatus(code: .error, message: error.message))
+        span.setStatus(SpanStatus(code: .error))
     }
 }

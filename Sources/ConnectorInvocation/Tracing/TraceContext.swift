@@ -52,12 +52,11 @@ package struct TraceContext: Sendable {
 
     /// Runs the body in the context, on this thread.
     package func run<Value>(_ body: () -> Value) -> Value {
-        guard let call else { return runInTrace(body) }
-        return Self.$currentCall.withValue(call) { runInTrace(body) }
-    }
-
-    private func runInTrace<Value>(_ body: () -> Value) -> Value {
-        guard let context else { return body() }
-        return ServiceContext.$current.withValue(context) { body() }
+        guard let call else {
+            guard let context else { return body() }
+            return ServiceContext.$current.withValue(context) { body() }
+        }
+        let trace = TraceContext(context: context, call: nil)
+        return Self.$currentCall.withValue(call) { trace.run(body) }
     }
 }

@@ -140,7 +140,7 @@ extension CalledGate {
             }
             try await serialGate.enter(name, by: deadline, rundown.environment.clock)
             // If a successor has replaced the instance in the meantime, wait in the successor's line.
-            if let admission = rundown.admit(insideSerialGateOf: instance, passage) { return admission }
+            if let admission = rundown.admitNow(passage, insideSerialGateOf: instance) { return admission }
             serialGate.leave()
         }
     }

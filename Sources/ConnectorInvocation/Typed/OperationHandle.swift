@@ -135,6 +135,9 @@ package struct OperationHandle: Sendable {
                 } else {
                     try await gate.admit(name, by: deadline, .typed)
                 }
+            guard rundown.environment.clock.now() < deadline else {
+                throw CallOptions.noTime(for: name, isRetryable: true)
+            }
             var services: (any InstanceServices)?
             let id = try admission.with { instance throws(ConnectorError) in
                 let function = unsafe try instance.function(of: name)

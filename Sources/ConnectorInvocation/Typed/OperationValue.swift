@@ -7,10 +7,7 @@ public import ConnectorBase
 ///
 /// Every call checks the value against the parameter's type. An `Int` fits any integer type that can represent it, and the
 /// floating-point types. A `Double` without a fractional part also fits an integer type.
-public protocol OperationValue: Sendable {
-    /// The value as JSON.
-    var json: JSONValue { get }
-
+public protocol OperationValue: JSONRepresentable {
     /// Sets a parameter of a prepared call to the value. The default implementation uses ``json``.
     ///
     /// - Parameter index: The parameter's position among the `in` parameters.

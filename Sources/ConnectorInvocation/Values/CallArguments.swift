@@ -5,10 +5,10 @@ package import ConnectorManifest
 
 /// The arguments of a call, independent of the plugin that will receive them.
 package struct CallArguments: Sendable {
-    /// Unchecked JSON, by name or by position, or values that a typed client has already encoded.
+    /// Unchecked JSON by name, unchecked values by position, or values that a typed client has already encoded.
     package enum Storage: Sendable {
         case json(JSONObject)
-        case positional([JSONValue])
+        case positional([any JSONRepresentable])
         case encoded([(name: String, value: CallValue)])
     }
 
@@ -20,8 +20,8 @@ package struct CallArguments: Sendable {
         storage = .json(object)
     }
 
-    /// Creates arguments from JSON, in the order of the parameters.
-    package init(positional values: [JSONValue]) {
+    /// Creates arguments from values in the order of the parameters.
+    package init(positional values: [any JSONRepresentable]) {
         storage = .positional(values)
     }
 
@@ -73,8 +73,13 @@ package struct CallArguments: Sendable {
             for input in inputs {
                 if let value = bound[input.name] {
                     values.append(value)
+                    continue
+                }
+                let value = rest.popFirst()
+                if let number = value.flatMap({ CallValue(number: $0, as: input.type) }) {
+                    values.append(number)
                 } else {
-                    values.append(try converted(rest.popFirst(), input))
+                    values.append(try converted(value?.json, input))
                 }
             }
         case .json(let object):

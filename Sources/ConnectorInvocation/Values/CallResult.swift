@@ -14,6 +14,8 @@ package struct CallResult: Sendable {
     package var gate = ""
     /// Maps the gate's handles to numbers.
     package var handles: (any HandleNumbering)?
+    /// Whether the function ran on its caller's thread, as a prepared call of it would.
+    package var isPrompt = false
 
     package init(outputs: [CallOutput], gate: String = "", handles: (any HandleNumbering)? = nil) {
         self.outputs = outputs

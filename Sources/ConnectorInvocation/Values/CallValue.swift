@@ -91,6 +91,32 @@ extension CallValue {
         }
     }
 
+    /// Takes a number as a type that can represent it.
+    ///
+    /// - Returns: Nil for any other value, type or range: ``init(_:as:handles:)`` converts the value as JSON, or says what is wrong.
+    package init?(number value: any JSONRepresentable, as type: ValueType) {
+        let integer: Int64
+        switch value {
+        case let value as Int: integer = Int64(value)
+        case let value as Int64: integer = value
+        case let value as Double:
+            guard type == .f64, value.isFinite else { return nil }
+            self = .floating(value)
+            return
+        default: return nil
+        }
+        switch type {
+        case .i8, .i16, .i32, .i64:
+            guard type.signedBounds.contains(integer) else { return nil }
+            self = .signed(integer)
+        case .u8, .u16, .u32, .u64:
+            guard let number = UInt64(exactly: integer), number <= type.unsignedBound else { return nil }
+            self = .unsigned(number)
+        case .f32, .f64: self = .floating(Double(integer))
+        case .string, .cstring, .bytes, .bytes32, .json, .handle: return nil
+        }
+    }
+
     /// Converts bytes to a text or buffer type.
     ///
     /// - Throws: `invalid` or `too-large` if the bytes do not fit the type.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-internal import ConnectorSandbox
+internal import ConnectorPlatform
 
 /// How much of the machine a runner may use, and which of these bounds the kernel enforces.
 struct RunnerBounds: Sendable {
@@ -18,7 +18,8 @@ struct RunnerBounds: Sendable {
 
     /// Puts a process that does not run plugin code yet into a group with the bounds of its sandbox.
     ///
-    /// Where no group can enforce them, the process bounds its own memory with `RLIMIT_DATA`, and nothing bounds its processor time.
+    /// Where no group can enforce them, the process bounds its own memory with `RLIMIT_DATA`, and nothing bounds its processor time. On
+    /// macOS nothing bounds either.
     init(_ sandbox: SandboxSettings, _ source: ControlGroupSource, process: Int32) {
         let isOn = sandbox.level == .default || sandbox.level == .required
         guard isOn, sandbox.memory != nil || sandbox.cpu != nil else {
@@ -53,17 +54,25 @@ struct RunnerBounds: Sendable {
         var parts: [String] = []
         if let memory = sandbox.memory {
             let size = Int64(memory).megabytes
-            parts.append(
-                held.contains(.memory) ? "memory \(size) by cgroup" : "memory \(size) by RLIMIT_DATA (\(reason))"
-            )
+            let otherwise = Self.limitsItself ? "\(size) by RLIMIT_DATA" : "is not bounded"
+            parts.append("memory " + (held.contains(.memory) ? "\(size) by cgroup" : "\(otherwise) (\(reason))"))
         }
         if let cpu = sandbox.cpu {
             parts.append(held.contains(.cpu) ? "cpu \(cpu) by cgroup" : "cpu is not bounded (\(reason))")
         }
         (self.group, self.parts) = (group, parts)
-        limit = sandbox.memory
+        limit = Self.limitsItself || held.contains(.memory) ? sandbox.memory : nil
         memory = held.contains(.memory) ? sandbox.memory : nil
-        isWhole = sandbox.cpu == nil || held.contains(.cpu)
+        isWhole = limit == sandbox.memory && (sandbox.cpu == nil || held.contains(.cpu))
+    }
+
+    /// Whether a process bounds its own memory, in its sandbox, where no group does.
+    private static var limitsItself: Bool {
+        #if os(Linux)
+            true
+        #else
+            false
+        #endif
     }
 
     /// Why the kernel has killed the process; nil if it has not.

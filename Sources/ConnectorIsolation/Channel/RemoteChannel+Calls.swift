@@ -14,7 +14,7 @@ extension RemoteChannel {
         var message = MessageWriter()
         message.put(phase.rawValue)
         message.put(operation)
-        message.put(environment.remaining(until: deadline))
+        message.put(requests.stated(deadline))
         let trace = TraceContext(operation: operation, deadline: deadline)
         start(.begin, operation, phase.rawValue, isRepeatable: true, trace, message.bytes)
     }
@@ -43,8 +43,9 @@ extension RemoteChannel {
         if let objection = manifest.lifecycle?.objection(to: operation) { throw objection }
         let signature = operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
-        let remaining = environment.remaining(until: deadline)
-        guard remaining > 0 else { throw CallOptions.noTime(for: name, isRetryable: true) }
+        guard environment.remaining(until: deadline) > 0 else {
+            throw CallOptions.noTime(for: name, isRetryable: true)
+        }
         guard let id = environment.operations.begin(owner: context.owner, progress: options.onProgress) else {
             throw OperationTable.isFull
         }
@@ -54,7 +55,7 @@ extension RemoteChannel {
         var message = MessageWriter()
         message.put(id)
         message.put(name)
-        message.put(remaining)
+        message.put(requests.stated(deadline))
         let names = signature.parameters.filter { $0.direction == .in }.map(\.name)
         let inputs = Array(zip(names, values))
         message.put(inputs) { message, input in
@@ -233,7 +234,7 @@ extension RemoteChannel {
 }
 
 extension CallEnvironment {
-    /// The time until a deadline, in nanoseconds: if a test moves the host's clock, the processes have no clock in common.
+    /// The time until a deadline, in nanoseconds.
     func remaining(until deadline: UInt64) -> UInt64 {
         guard deadline != .max else { return .max }
         let now = clock.now()

@@ -44,7 +44,7 @@ extension RemoteChannel {
                 let isInside = try message.bool()
                 state.withLock { $0.note(function, isInside: isInside) }
             case .hasTimers: state.withLock { $0.hasTimers = true }
-            case .turn:
+            case .inLine:
                 let id = try message.integer(UInt64.self)
                 let isInLine = try message.bool()
                 state.withLock { $0.pending[id]?.isInLine = isInLine }
@@ -87,14 +87,17 @@ extension RemoteChannel {
 
     /// Tells the gate first that the runner has ended, so that a caller whose call fails finds the gate's state changed.
     package func runnerIsLost(_ end: RunnerEnd) {
-        let names = state.withLock { state -> Set<String>? in
+        requests.timers.stop()
+        let (names, calls) = state.withLock { state -> (Set<String>?, [UInt64]) in
             // The gate has abandoned the instance.
-            guard !state.isOver else { return nil }
+            guard !state.isOver else { return (nil, []) }
             let names = state.pending.values.map(\.name) + (state.inside.values + state.lifeCycle).map(\.name)
             (state.isOver, state.inside, state.lifeCycle) = (true, [:], [])
-            return Set(names)
+            return (Set(names), Array(state.pending.keys))
         }
         guard let names else { return }
+        // Before the gate closes: a request that it ends may be recorded as a watch that was watched for long enough.
+        for call in calls { services.cancelCalls(during: call) }
         onLoss(end.loss(of: plugin, during: names.sorted().joined(separator: ", ")))
     }
 

@@ -167,6 +167,7 @@ package final class RemoteChannel: Channel, RunnerClient {
             state.withLock { $0.isGivenUp = true }
             runner.send(.dispose, instance: number, [])
             runner.remove(number)
+            requests.timers.stop()
             throw error
         }
     }
@@ -211,6 +212,7 @@ package final class RemoteChannel: Channel, RunnerClient {
             return (state.number, state.isDisposed)
         }
         runner.remove(number)
+        requests.timers.stop()
         // Otherwise callers are still inside, and the last one to leave disposes of the instance.
         if isDisposed { end() }
         return true
@@ -223,7 +225,7 @@ package final class RemoteChannel: Channel, RunnerClient {
             return !state.hasEnded
         }
         guard isFirst else { return }
-        let drained = services.stop()
+        let drained = requests.stop()
         Task(executorPreference: environment.gateThreads) { [self] in
             await drained?.wait()
             services.invalidate()

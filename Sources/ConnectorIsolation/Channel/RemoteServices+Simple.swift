@@ -5,7 +5,7 @@ internal import CConnector
 internal import ConnectorBase
 internal import ConnectorInvocation
 
-/// Log, events, storage, and the time of day.
+/// Log, events, storage, and the clock.
 extension RemoteServices {
     /// A table of the services, if the plugin may use it.
     private func table<Table>(_ id: String, as type: Table.Type) -> UnsafePointer<Table>? {
@@ -49,6 +49,30 @@ extension RemoteServices {
             unsafe answer(token, Int32(CONNECTOR_OK), error: nil, value.bytes)
         }
         if !hasRoom { answer(token, Int32(CONNECTOR_RATE_LIMITED)) }
+    }
+
+    /// Says what the host's monotonic time is.
+    func monotonicTime(_ message: inout MessageReader) throws(ConnectorError) {
+        let token = try message.integer(UInt64.self)
+        guard let table = unsafe table("clock/1", as: connector_clock.self) else {
+            return answer(token, Int32(CONNECTOR_DENIED))
+        }
+        var value = MessageWriter()
+        value.put(unsafe table.pointee.monotonic_ns(table.pointee.context))
+        unsafe answer(token, Int32(CONNECTOR_OK), error: nil, value.bytes)
+    }
+
+    /// Starts a timer on the host's clock; the runner is told when it fires.
+    func startTimer(_ message: inout MessageReader) throws(ConnectorError) {
+        let token = try message.integer(UInt64.self)
+        let delay = try message.integer(UInt64.self)
+        guard unsafe services.table(named: "clock/1") != nil else { return answer(token, Int32(CONNECTOR_DENIED)) }
+        let fire: @Sendable () -> Void = { [weak self] in
+            var message = MessageWriter()
+            message.put(token)
+            self?.send(.timerFired, message)
+        }
+        answer(token, timers.start(token, after: delay, fire) { callback in callback() })
     }
 
     /// Reads or writes the storage.

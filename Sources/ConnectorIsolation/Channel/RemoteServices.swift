@@ -17,6 +17,11 @@ final class RemoteServices: Sendable {
     /// Where the storage is read and written, and the time of a recording read: files are synced, and each plugin may hold one host
     /// thread with that.
     private let storing: CallThreads
+    /// Whether the runner follows the clock of this host.
+    let followsHostClock: Bool
+    /// The plugin's timers, if the runner follows this host's clock. The runner keeps to the limit of a plugin, but a timer may arrive here
+    /// before the cancellation that made room for it.
+    let timers: PluginTimers
     private let state = Mutex(State())
 
     /// How many bytes of requests may wait for that thread; the file of the storage holds at most half of that.
@@ -37,6 +42,8 @@ final class RemoteServices: Sendable {
         self.services = services
         self.environment = environment
         storing = CallThreads(environment.workers, limit: 1)
+        followsHostClock = environment.hasOwnClock
+        timers = PluginTimers(clock: environment.clock, limit: 2 * TimerCallback.limit)
     }
 
     /// Says where answers go.
@@ -74,14 +81,25 @@ final class RemoteServices: Sendable {
         case .gateCancel: try cancelGate(&message)
         case .gateBound: try bound(&message)
         case .wallTime: try wallTime(&message)
-        case .stop: stop()
+        case .monotonicTime where followsHostClock: try monotonicTime(&message)
+        case .timerStart where followsHostClock: try startTimer(&message)
+        case .timerCancel: _ = timers.cancel(try message.integer())
+        case .stop: stopAndTell()
         default: throw MessageReader.malformed
         }
     }
 
+    /// Stops the services, and the timers that run here.
+    ///
+    /// - Returns: An event that fires once all callbacks have returned; nil if none is running or queued.
+    func stop() -> OneShot<Void>? {
+        timers.stop()
+        return services.stop()
+    }
+
     /// Stops the services, and tells the runner when nothing more will come.
-    private func stop() {
-        let drained = services.stop()
+    private func stopAndTell() {
+        let drained = stop()
         guard let drained else { return send(.stopped, MessageWriter()) }
         Task(executorPreference: environment.gateThreads) { [self] in
             await drained.wait()
@@ -136,9 +154,15 @@ final class RemoteServices: Sendable {
         )
     }
 
-    /// The deadline on the host's clock, for the remaining time that the runner states.
-    func deadline(_ remaining: UInt64) -> UInt64 {
-        remaining == .max ? UInt64.max : environment.clock.deadline(after: remaining)
+    /// The deadline on the host's clock, for what the runner states.
+    func deadline(_ stated: UInt64) -> UInt64 {
+        followsHostClock || stated == .max ? stated : environment.clock.deadline(after: stated)
+    }
+
+    /// What the runner is told of a deadline: the time that remains, since the processes have no clock in common, or the deadline itself
+    /// if the runner follows the host's clock.
+    func stated(_ deadline: UInt64) -> UInt64 {
+        followsHostClock ? deadline : environment.remaining(until: deadline)
     }
 
     /// Runs a request that may wait for the disk, after those that came before it.

@@ -26,6 +26,12 @@ package struct InstanceDescription: Sendable, Hashable {
     /// The time of day in a recording or a replay, in nanoseconds since 1970: `clock/1` asks the host, which knows when the recording
     /// has ended. Nil for the machine's time.
     package var time: UInt64?
+    /// Whether the host's clock is not the system's, so that the plugin's time and timers are the host's, and deadlines are stated in the
+    /// host's monotonic time.
+    package var followsHostClock: Bool
+    /// The SHA-256 of the image that the host has checked, in hexadecimal, where none is sent, and the runner loads the file at ``path``;
+    /// nil otherwise.
+    package var sha256: String?
 
     /// Creates a description.
     package init(
@@ -38,7 +44,9 @@ package struct InstanceDescription: Sendable, Hashable {
         configuration: [UInt8],
         services: [String],
         logLevel: Int32,
-        time: UInt64? = nil
+        time: UInt64? = nil,
+        followsHostClock: Bool = false,
+        sha256: String? = nil
     ) {
         self.gate = gate
         self.path = path
@@ -50,6 +58,8 @@ package struct InstanceDescription: Sendable, Hashable {
         self.services = services
         self.logLevel = logLevel
         self.time = time
+        self.followsHostClock = followsHostClock
+        self.sha256 = sha256
     }
 
     /// Reads a description.
@@ -64,6 +74,8 @@ package struct InstanceDescription: Sendable, Hashable {
         services = try message.list(limit: 4096) { message throws(ConnectorError) in try message.text() }
         logLevel = try message.integer()
         time = try message.optional { message throws(ConnectorError) in try message.integer() }
+        followsHostClock = try message.bool()
+        sha256 = try message.optional { message throws(ConnectorError) in try message.text() }
     }
 
     /// Writes the description.
@@ -78,5 +90,7 @@ package struct InstanceDescription: Sendable, Hashable {
         message.put(services) { $0.put($1) }
         message.put(logLevel)
         message.put(time) { $0.put($1) }
+        message.put(followsHostClock)
+        message.put(sha256) { $0.put($1) }
     }
 }

@@ -30,6 +30,8 @@ package enum MessageKind: UInt16, Sendable {
     case lane = 12
     /// Load a library that the plugin of an instance needs; its image comes as a descriptor. Comes before `create`.
     case library = 13
+    /// A timer that the plugin has started on the host's clock has fired.
+    case timerFired = 14
 
     // Runner to host.
     /// The answer to `hello`.
@@ -54,8 +56,8 @@ package enum MessageKind: UInt16, Sendable {
     case pong = 73
     /// There is room in the ring of the host's messages again.
     case room = 74
-    /// A call waits for its turn at a serial plugin, or has it; it is not made before the host can read the latter.
-    case turn = 76
+    /// A call is in line at a serial plugin, or no longer; it is not made before the host can read the latter.
+    case inLine = 76
     /// The plugin's `cancel` or `destroy`, or a callback of a service, is about to run or has returned.
     case lifeCycle = 77
     /// The plugin has started a timer, for the first time: the host cannot tell what completes its operations.
@@ -93,6 +95,12 @@ package enum MessageKind: UInt16, Sendable {
     case gateCancel = 139
     /// `gates/1`: `bound`.
     case gateBound = 140
-    /// `clock/1`: `wall_ns`, of a gate that is recorded or replayed.
+    /// `clock/1`: `wall_ns`, of a gate that is recorded or replayed, or follows the host's clock.
     case wallTime = 141
+    /// `clock/1`: `monotonic_ns`, of a gate that follows the host's clock, as the two below.
+    case monotonicTime = 142
+    /// `clock/1`: `start_timer`.
+    case timerStart = 143
+    /// `clock/1`: `cancel_timer`.
+    case timerCancel = 144
 }

@@ -139,7 +139,7 @@ extension Runner {
         switch frame.kind {
         case .stop: send(.stopped, instance: frame.instance, [], isEssential: true)
         case .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall, .gateBound,
-            .wallTime:
+            .wallTime, .monotonicTime, .timerStart:
             var message = MessageReader(frame.payload)
             let token = try message.integer(UInt64.self)
             let answer = unsafe MessageWriter(answering: token, Int32(CONNECTOR_NOT_OPEN))
@@ -169,7 +169,9 @@ extension Runner {
         var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
         // Also if a signal interrupted `poll`: killing a process that has ended does no harm.
         if unsafe poll(&entry, 1, Self.patience) <= 0 { stop(Self.hasClosed) }
-        while unsafe runner_reap(child.process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
+        while unsafe runner_reap(child.process, child.number, &status, &signal) == 0 {
+            _ = unsafe poll(&entry, 1, 100)
+        }
         // What the runner sent before it ended still counts.
         ringReading.end()
         lines.read(child.output) { onLine(self, $0) }

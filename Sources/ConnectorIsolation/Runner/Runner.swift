@@ -4,7 +4,6 @@
 internal import CRunner
 package import ConnectorBase
 package import ConnectorPlatform
-internal import ConnectorSandbox
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -199,7 +198,8 @@ package final class Runner: Sendable {
     var hasHungUp: Bool {
         state.withLock { state in
             guard !state.isReaped else { return true }
-            var entry = pollfd(fd: child.socket, events: 0, revents: 0)
+            // macOS reports the end only to those who ask for it.
+            var entry = pollfd(fd: child.socket, events: Int16(POLLHUP), revents: 0)
             return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
         }
     }
@@ -257,7 +257,7 @@ package final class Runner: Sendable {
             state.isOver = true
             guard !state.isReaped else { return }
             state.reason = state.reason ?? reason
-            _ = runner_kill(child.process)
+            _ = runner_kill(child.process, child.number)
         }
     }
 

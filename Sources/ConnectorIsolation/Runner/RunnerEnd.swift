@@ -4,6 +4,12 @@
 package import ConnectorBase
 package import ConnectorPlatform
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// How a runner ended.
 package struct RunnerEnd: Sendable {
     /// The status that it exited with, unless a signal ended it.
@@ -103,9 +109,10 @@ package struct RunnerEnd: Sendable {
     /// The name of a signal.
     private static func name(of signal: Int32) -> String {
         let names: [Int32: String] = [
-            1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
-            9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ",
-            31: "SIGSYS",
+            SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP",
+            SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL", SIGSEGV: "SIGSEGV",
+            SIGPIPE: "SIGPIPE", SIGALRM: "SIGALRM", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
+            SIGSYS: "SIGSYS",
         ]
         return names[signal] ?? "the signal \(signal)"
     }

@@ -4,7 +4,6 @@
 package import ConnectorBase
 package import ConnectorLoading
 package import ConnectorPlatform
-package import ConnectorSandbox
 internal import Synchronization
 
 /// The runners of a host: each is started when its first gate opens, and ends with its last.
@@ -194,11 +193,15 @@ package final class RunnerPool: Sendable {
                 ) { [weak self] _ in self?.state.withLock { $0.removeDead() } }
                 _ = runner.hold()
                 slot.runner = runner
-                state.withLock { state in
+                let isFirst = state.withLock { state in
                     state.startCount -= 1
                     state.living.append(runner)
-                    if state.program == nil { state.program = process.program }
+                    guard state.program == nil else { return false }
+                    state.program = process.program
+                    return true
                 }
+                // The gate that opens does not wait for the copy. Without a thread, there is none.
+                if isFirst { _ = HostThread.start("runner-seal") { process.program.seal() } }
                 return runner
             } catch {
                 giveUpReservation()

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorLoading
 internal import ConnectorPlatform
+internal import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -13,13 +15,34 @@ internal import ConnectorPlatform
 #endif
 
 /// The program `connector-runner`, held open so that it can be started again whatever happens to its path.
+///
+/// It would run with the rights of the host before it confines itself, so it is started from sealed bytes once there are some, and from a
+/// file that has been written into never. macOS starts programs by their paths only, so there the file must still be the one at its
+/// path.
 package final class RunnerProgram: Sendable {
     /// The path that it was opened by.
     package let path: String
     /// The program's file, open for reading.
-    let file: OwnedDescriptor
+    private let file: Image
     /// Its size and when its content changed last, as they were when it was opened. To replace or remove a file changes neither.
     private let content: [Int]?
+    /// The directory of the file, relative to which the program may find its libraries.
+    private let directory: String
+    /// The program's bytes in a sealed file in memory; nil as long as ``seal()`` has made none.
+    private let sealed = Mutex<Image?>(nil)
+
+    /// What a runner is started from.
+    final class Image: Sendable {
+        /// The program's bytes.
+        let file: OwnedDescriptor
+        /// The variable of its environment by which it finds its libraries; empty for none.
+        let variable: String
+
+        fileprivate init(_ file: consuming OwnedDescriptor, variable: String = "") {
+            self.file = file
+            self.variable = variable
+        }
+    }
 
     /// The environment variable that names the program.
     package static let variable = "CONNECTOR_RUNNER"
@@ -32,26 +55,96 @@ package final class RunnerProgram: Sendable {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         self.path = path
-        file = OwnedDescriptor(descriptor)
-        content = Self.content(of: descriptor)
+        file = Image(OwnedDescriptor(descriptor))
+        content = Self.content(of: FileIdentity(descriptor: descriptor))
+        directory = path.realPath.parentPath
     }
 
-    private static func content(of descriptor: Int32) -> [Int]? {
-        FileIdentity(descriptor: descriptor).map { [$0.size, $0.modified] }
-    }
+    private static func content(of identity: FileIdentity?) -> [Int]? { identity.map { [$0.size, $0.modified] } }
 
-    /// Checks that nobody has written into the program since it was opened: it would run with the rights of the host.
+    // MARK: Bytes
+
+    /// What the next runner is started from: the sealed bytes, or else the file, if nobody has written into it since it was opened.
     ///
-    /// - Throws: `unavailable` if somebody has.
-    func checkUnchanged() throws(ConnectorError) {
-        guard Self.content(of: file.number) != content else { return }
-        throw ConnectorError(
-            .unavailable,
-            "\(path) has been overwritten since the host opened it",
-            fix: "start the host again; to install a program, write another file and rename it",
-            isRetryable: true
-        )
+    /// - Throws: `unavailable` if the file has been written into, or, on macOS, if another file is at the path by now.
+    func image() throws(ConnectorError) -> Image {
+        if let image = sealed.withLock(\.self) { return image }
+        let opened = FileIdentity(descriptor: file.file.number)
+        guard Self.content(of: opened) == content else {
+            throw hasChanged(
+                "overwritten",
+                fix: "start the host again; to install a program, write another file and rename it"
+            )
+        }
+        #if !os(Linux)
+            let found = FileIdentity(path: path)
+            guard found?.device == opened?.device, found?.inode == opened?.inode else {
+                throw hasChanged("replaced", fix: "start the host again")
+            }
+        #endif
+        return file
     }
+
+    private func hasChanged(_ how: String, fix: String) -> ConnectorError {
+        ConnectorError(.unavailable, "\(path) has been \(how) since the host opened it", fix: fix, isRetryable: true)
+    }
+
+    /// Whether runners are started from sealed bytes.
+    var isSealed: Bool { sealed.withLock { $0 != nil } }
+
+    /// Copies the program into a sealed file in memory, from which later runners are started. Takes some milliseconds.
+    ///
+    /// Not an error: without room, without such files, or once the file has been written into, ``image()`` goes on checking that.
+    func seal() {
+        #if os(Linux)
+            guard let bytes = try? ImageBytes(descriptor: file.file.number, path: path),
+                Self.content(of: bytes.identity) == content,
+                let variable = Self.libraryVariable(of: bytes, in: directory)
+            else { return }
+            let descriptor: Int32?
+            do throws(SystemError) {
+                // Nil if the file has changed meanwhile.
+                descriptor = try unsafe bytes.withAllBytes { bytes throws(SystemError) -> Int32 in
+                    try unsafe MemoryFile.sealing(bytes, name: Self.name).duplicate()
+                }
+            } catch {
+                return
+            }
+            guard let descriptor, descriptor >= 0 else { return }
+            let image = Image(OwnedDescriptor(descriptor), variable: variable)
+            sealed.withLock { $0 = image }
+        #endif
+    }
+
+    /// Goes back to the file for good, because the system does not run programs from memory: vm.memfd_noexec=2, or a policy.
+    ///
+    /// - Returns: Whether the image was not the file already.
+    func unseal(_ image: Image) -> Bool {
+        guard image !== file else { return false }
+        sealed.withLock { $0 = nil }
+        return true
+    }
+
+    #if os(Linux)
+        /// The variable that leads the dynamic linker to the libraries which a program finds relative to its own directory, where a file
+        /// in memory has none; empty if there are none, nil if the variable cannot name their folders.
+        private static func libraryVariable(of bytes: ImageBytes, in directory: String) -> String? {
+            guard let image = try? ELFImage(bytes), let dynamic = DynamicSection(image),
+                let index = dynamic.runpath ?? dynamic.rpath, let list = image.string(dynamic, at: index)
+            else { return "" }
+            let names = image.neededLibraries(dynamic)
+            let folders = SearchPath.folders(list, origin: directory).filter { folder in
+                folder.isRelative && names.contains { FileIdentity(path: "\(folder.path)/\($0)") != nil }
+            }
+            guard !folders.isEmpty else { return "" }
+            // Nothing quotes these.
+            let isNamed = folders.allSatisfy { folder in !folder.path.contains { ":;$".contains($0) } }
+            guard isNamed else { return nil }
+            return "LD_LIBRARY_PATH=" + folders.map(\.path).joined(separator: ":")
+        }
+    #endif
+
+    // MARK: Finding
 
     /// Finds and opens the program: at the given path, by the environment, beside this program, in `libexec`, or in `PATH`.
     ///
@@ -81,7 +174,8 @@ package final class RunnerProgram: Sendable {
         throw ConnectorError(
             .notFound,
             "there is no \(name), which connectors with \"isolation\": \"process\" run in",
-            fix: "install it beside the program, or name it in the variable \(variable)",
+            fix: "build it (swift build --product \(name)) and install it beside the program, or name it in "
+                + "ConnectorHost.Options.runner or in the variable \(variable)",
             cause: "searched: \(places.joined(separator: ", "))"
         )
     }
@@ -109,7 +203,7 @@ package final class RunnerProgram: Sendable {
         }
         let fix =
             switch number {
-            case ENOSYS: "write \"isolation\": \"none\": only Linux has runners"
+            case ENOSYS: "write \"isolation\": \"none\": runners need Linux 5.4 or later, or macOS"
             case EMFILE, ENFILE: "raise the limit of open files (ulimit -n, LimitNOFILE)"
             case EAGAIN, ENOMEM: "raise the limits of processes and memory (ulimit -u, TasksMax)"
             default: "check that it is connector-runner, and may be executed"

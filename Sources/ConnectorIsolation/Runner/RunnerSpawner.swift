@@ -3,8 +3,7 @@
 
 internal import CRunner
 package import ConnectorBase
-internal import ConnectorPlatform
-package import ConnectorSandbox
+package import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
@@ -12,7 +11,7 @@ package import ConnectorSandbox
     import Darwin
 #endif
 
-/// Starts runners, all from one thread that never ends: the system kills a child when the thread that started it ends.
+/// Starts runners, all from one thread that never ends: Linux kills a child when the thread that started it ends.
 package final class RunnerSpawner: Sendable {
     /// The spawner of this process.
     package static let shared = RunnerSpawner()
@@ -39,10 +38,10 @@ package final class RunnerSpawner: Sendable {
 
         /// Kills the process, awaits its end, and closes the descriptors.
         func end() {
-            _ = runner_kill(process)
+            _ = runner_kill(process, number)
             var (status, signal): (Int32, Int32) = (0, 0)
             var entry = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
-            while unsafe runner_reap(process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
+            while unsafe runner_reap(process, number, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
             for descriptor in [socket, process, output] { close(descriptor) }
         }
     }
@@ -160,7 +159,7 @@ package final class RunnerSpawner: Sendable {
     }
 
     private static func spawn(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Launch {
-        try program.checkUnchanged()
+        let image = try program.image()
         var (own, other): (Int32, Int32) = (-1, -1)
         let paired = unsafe runner_socket_pair(&own, &other)
         guard paired == 0 else { throw RunnerProgram.failure(program.path, -paired) }
@@ -174,8 +173,17 @@ package final class RunnerSpawner: Sendable {
         }
         var (handover, step): (Int32, Int32) = (-1, -1)
         let words = CStrings(["\(getpid())"] + arguments)
-        let number = withExtendedLifetime((words, program)) {
-            unsafe runner_spawn(program.file.number, other, output.writing, words.pointers, &handover, &step)
+        let number = withExtendedLifetime((words, image)) {
+            unsafe runner_spawn(
+                image.file.number,
+                program.path,
+                other,
+                output.writing,
+                words.pointers,
+                image.variable,
+                &handover,
+                &step
+            )
         }
         close(other)
         close(output.writing)
@@ -183,6 +191,7 @@ package final class RunnerSpawner: Sendable {
             close(own)
             close(output.reading)
             if step == RUNNER_OPENS_NULL { throw RunnerProgram.noInput(-number) }
+            if [EACCES, EPERM].contains(-number), program.unseal(image) { return try spawn(program, arguments) }
             throw RunnerProgram.failure(program.path, -number)
         }
         _ = fcntl(output.reading, F_SETFL, O_NONBLOCK)

@@ -10,7 +10,8 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// Memory that a host and its runner share: allocated and sealed, so that neither side can make the other's access fail.
+/// Memory that a host and its runner share: allocated and sealed, or of a size that can be set only once, so that neither side can make
+/// the other's access fail.
 ///
 /// The other side may write anything at any time, so whoever reads copies first, then checks, then uses the copy.
 ///

@@ -41,11 +41,35 @@ public struct BatchDelivery: Sendable {
         encode: (Item) throws -> [UInt8],
         send: ([(item: Item, bytes: [UInt8])]) async throws -> Void
     ) async throws -> [DeliveryAnswer] {
+        var encoded = [[UInt8]](repeating: [], count: items.count)
         // The loops are not generic over the item: unspecialised, they would take most of an adapter's time.
-        try await deliver(items.count, in: [Array(items.indices)]) { index in
-            try encode(items[index])
-        } send: { batch, encoded in
+        return try await deliver(items.count, in: [Array(items.indices)]) { index in
+            encoded[index] = try encode(items[index])
+            return encoded[index].count
+        } send: { batch in
             try await send(batch.map { (items[$0], encoded[$0]) })
+        }
+    }
+
+    /// Delivers items whose size in a request is known before they are encoded, so that they are encoded straight into its body.
+    ///
+    /// - Parameters:
+    ///   - items: The items, in the order of the answers.
+    ///   - size: Returns the size of an item in a request, in bytes; throws if the vendor can never accept it.
+    ///   - send: Sends one request with some items; throws a ``PluginError`` or a ``BatchRefusal`` unless the vendor
+    ///     accepted all of them.
+    /// - Returns: An answer for each item, in order.
+    /// - Throws: As ``deliver(_:encode:send:)`` does.
+    @inlinable
+    public func deliver<Item>(
+        sized items: [Item],
+        by size: (Item) throws -> Int,
+        send: ([Item]) async throws -> Void
+    ) async throws -> [DeliveryAnswer] {
+        try await deliver(items.count, in: [Array(items.indices)]) { index in
+            try size(items[index])
+        } send: { batch in
+            try await send(batch.map { items[$0] })
         }
     }
 
@@ -71,9 +95,11 @@ public struct BatchDelivery: Sendable {
             groups[place].append(index)
             places[group(items[index])] = place
         }
+        var encoded = [[UInt8]](repeating: [], count: items.count)
         return try await deliver(items.count, in: groups) { index in
-            try encode(items[index])
-        } send: { batch, encoded in
+            encoded[index] = try encode(items[index])
+            return encoded[index].count
+        } send: { batch in
             try await send(batch.map { (items[$0], encoded[$0]) })
         }
     }
@@ -83,16 +109,16 @@ public struct BatchDelivery: Sendable {
     func deliver(
         _ count: Int,
         in groups: [[Int]],
-        encode: (Int) throws -> [UInt8],
-        send: (_ batch: [Int], _ encoded: [[UInt8]]) async throws -> Void
+        size: (Int) throws -> Int,
+        send: (_ batch: [Int]) async throws -> Void
     ) async throws -> [DeliveryAnswer] {
         var progress = Progress(count: count)
-        var encoded = [[UInt8]](repeating: [], count: count)
+        var sizes = [Int](repeating: 0, count: count)
         for index in 0..<count {
             do {
-                encoded[index] = try encode(index)
-                if encoded[index].count > itemBytes {
-                    throw PluginError(.tooLarge, "\(encoded[index].count) bytes; the vendor takes \(itemBytes)")
+                sizes[index] = try size(index)
+                if sizes[index] > itemBytes {
+                    throw PluginError(.tooLarge, "\(sizes[index]) bytes; the vendor takes \(itemBytes)")
                 }
             } catch {
                 let failure = PluginError(error)
@@ -100,7 +126,7 @@ public struct BatchDelivery: Sendable {
             }
         }
         var batches = Array(
-            groups.flatMap { group in self.batches(of: group.filter { progress.answers[$0] == nil }, encoded) }
+            groups.flatMap { group in self.batches(of: group.filter { progress.answers[$0] == nil }, sizes) }
                 .reversed()
         )
         Deadline.leaveTimeToAnswer()
@@ -109,7 +135,7 @@ public struct BatchDelivery: Sendable {
                 return progress.answered(else: .unsent("not sent: other requests took half of the call's time"))
             }
             do {
-                try await send(batch, encoded)
+                try await send(batch)
                 progress.accept(batch)
             } catch let refusal as BatchRefusal {
                 let others = progress.refuse(batch, refusal.failures)
@@ -136,11 +162,11 @@ public struct BatchDelivery: Sendable {
     }
 
     /// Divides items into batches within the limits.
-    private func batches(of indices: [Int], _ encoded: [[UInt8]]) -> [[Int]] {
+    private func batches(of indices: [Int], _ sizes: [Int]) -> [[Int]] {
         var batches: [[Int]] = []
         var bytes = 0
         for index in indices {
-            let size = encoded[index].count + 1
+            let size = sizes[index] + 1
             if let last = batches.indices.last, batches[last].count < batchCount, bytes + size <= batchBytes {
                 batches[last].append(index)
                 bytes += size

@@ -1,15 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 /// Runs blocking disk work on a separate thread, so that it never blocks the cooperative pool.
 ///
@@ -68,8 +61,8 @@ package final class DiskThread: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        // If no thread can be created, the caller runs the job.
-        if mustStart, !start() { work() }
+        // The thread retains this object until it exits. If none can be created, the caller runs the job.
+        if mustStart, !SystemThread.start({ self.work() }) { work() }
     }
 
     private func work() {
@@ -84,32 +77,5 @@ package final class DiskThread: Sendable {
             }
             return state.jobs.removeFirst()
         }
-    }
-
-    /// Starts the thread, which retains this object until it exits; false if the system refuses.
-    private func start() -> Bool {
-        #if canImport(Glibc)
-            var thread: pthread_t = 0
-        #else
-            var thread: pthread_t?
-        #endif
-        let argument = unsafe Unmanaged.passRetained(self).toOpaque()
-        guard unsafe pthread_create(&thread, nil, Self.entry, argument) == 0 else {
-            unsafe Unmanaged<DiskThread>.fromOpaque(argument).release()
-            return false
-        }
-        #if canImport(Glibc)
-            pthread_detach(thread)
-        #else
-            if let thread = unsafe thread { unsafe pthread_detach(thread) }
-        #endif
-        return true
-    }
-
-    // An inline closure crashes Swift 6.3's region analysis.
-    private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
-        guard let argument = unsafe argument else { return nil }
-        unsafe Unmanaged<DiskThread>.fromOpaque(argument).takeRetainedValue().work()
-        return nil
     }
 }

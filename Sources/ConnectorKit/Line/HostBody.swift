@@ -94,27 +94,27 @@ final class PartReceiver: Sendable {
 /// The body of a response that the host receives in parts. Releasing it ends the request.
 final class HostBody: Sendable {
     private let receiver: PartReceiver
-    /// Asks the host for the next part if true; cancels the request if false.
-    private let ask: @Sendable (Bool) -> Void
+    /// Resumes the request, for the next part, if true; cancels it if false.
+    private let proceed: @Sendable (Bool) -> Void
 
-    init(_ receiver: PartReceiver, _ ask: @escaping @Sendable (_ isAsking: Bool) -> Void) {
+    init(_ receiver: PartReceiver, _ proceed: @escaping @Sendable (_ isResuming: Bool) -> Void) {
         self.receiver = receiver
-        self.ask = ask
+        self.proceed = proceed
     }
 
     deinit {
-        ask(false)
+        proceed(false)
     }
 
     /// Ends the request; idempotent.
     func cancel() {
-        ask(false)
+        proceed(false)
     }
 
     /// Awaits the next part; nil at the end.
     func next() async throws(PluginError) -> [UInt8]? {
         guard let waiter = try receiver.wait() else { return nil }
-        ask(true)
+        proceed(true)
         let part = await withTaskCancellationHandler {
             await waiter.wait()
         } onCancel: {

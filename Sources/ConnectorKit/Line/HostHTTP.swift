@@ -47,9 +47,9 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         try request.url.check()
         let receiver = PartReceiver()
         let id = try start(receiver, request, upload, silence: silence)
-        let body = HostBody(receiver) { isAsking in
+        let body = HostBody(receiver) { isResuming in
             let isOpen: Void? = connection.whileOpen {
-                if isAsking {
+                if isResuming {
                     unsafe table.pointee.resume(table.pointee.context, id)
                 } else {
                     unsafe table.pointee.cancel(table.pointee.context, id)

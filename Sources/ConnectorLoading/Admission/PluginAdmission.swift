@@ -16,12 +16,20 @@ package struct PluginAdmission: Sendable, Equatable {
     package var keys: [MinisignKey]
     /// Whether a plugin that none of the keys has signed is refused.
     package var requiresSignature: Bool
+    /// The SHA-256 of the image that another process has checked, in hexadecimal; nil for any.
+    package var sha256: String?
 
     /// Admits every image, unless told otherwise.
-    package init(lock: PluginLock? = nil, keys: [MinisignKey] = [], requiresSignature: Bool = false) {
+    package init(
+        lock: PluginLock? = nil,
+        keys: [MinisignKey] = [],
+        requiresSignature: Bool = false,
+        sha256: String? = nil
+    ) {
         self.lock = lock
         self.keys = keys
         self.requiresSignature = requiresSignature && !keys.isEmpty
+        self.sha256 = sha256
     }
 
     /// Checks an image that was read completely.
@@ -29,12 +37,16 @@ package struct PluginAdmission: Sendable, Equatable {
     /// - Parameters:
     ///   - bytes: The bytes that will be loaded.
     ///   - libraries: The libraries that will be loaded with them.
-    /// - Throws: `not-locked`, `bad-signature`, or `denied` for a plugin that is not signed and must be.
+    /// - Throws: `not-locked`, `bad-signature`, `denied` for a plugin that is not signed and must be, or `load-failed` for another image
+    ///   than the one that was checked.
     package func check(
         _ candidate: PluginCandidate,
         _ bytes: ImageBytes,
         libraries: [ImageBytes] = []
     ) throws(ConnectorError) {
+        if let sha256 {
+            guard try bytes.sha256().description == sha256 else { throw Preflight.changed(bytes.path) }
+        }
         guard lock != nil || !keys.isEmpty else { return }
         let sidecar = try candidate.sidecarBytes()
         if let lock { try check(candidate, bytes, sidecar, libraries, against: lock) }

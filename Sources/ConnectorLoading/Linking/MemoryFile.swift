@@ -60,6 +60,9 @@ internal import Synchronization
             return file
         }
 
+        /// Another descriptor of the file, which the caller closes; negative if there is none left.
+        package func duplicate() -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
+
         /// Whether there was no file because descriptors or memory were used up, so that there may be one later.
         static func isShortage(_ error: SystemError) -> Bool {
             [EMFILE, ENFILE, ENOMEM, ENOSPC].contains(error.number)

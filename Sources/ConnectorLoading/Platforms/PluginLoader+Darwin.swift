@@ -45,12 +45,15 @@
             throw Preflight.changed(candidate.path)
         }
 
-        /// Always throws: without memory files there is nothing to hand to another process.
+        /// Checks an image for another process, which loads it from its path: there are no memory files to hand it over in.
         package func seal(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin {
-            throw Self.hasNoSealing(candidate)
+            let bytes = try checkFile(candidate)
+            let content = unsafe bytes.withAllBytes { unsafe ImageContent(hashing: $0) }
+            guard let content else { throw Preflight.changed(candidate.path) }
+            return SealedPlugin(image: SealedImageFile(path: candidate.path, content: content), libraries: [])
         }
 
-        /// Always throws, as ``seal(_:)`` does.
+        /// Always throws: no process has sealed the library.
         package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) -> String? {
             throw ConnectorError(
                 .unsupported,
@@ -66,27 +69,23 @@
         }
     }
 
-    /// The checked bytes of a plugin's image, and of the libraries beside it, sealed, for another process: this system has none.
+    /// A plugin's image that was checked for another process, which compares its digest with what it finds at the path.
     package struct SealedPlugin: Sendable {
         /// The plugin's image.
         package let image: SealedImageFile
-        /// The libraries that the image brings along, each after those that it needs.
+        /// None: the dynamic linker finds the libraries that the image needs.
         package let libraries: [SealedImageFile]
         /// The files that the libraries were read from.
         package var librariesBeside: [LibraryBeside] { [] }
     }
 
-    /// The checked bytes of an image in a sealed file in memory.
-    package final class SealedImageFile: Sendable {
+    /// An image that was checked, and stays at its path.
+    package struct SealedImageFile: Sendable {
         /// The file that the bytes were read from.
         package let path: String
-        /// The bytes.
+        /// The digest of the bytes.
         package let content: ImageContent
-        /// The descriptor of the file in memory.
-        package let descriptor: Int32
-
-        private init(path: String, content: ImageContent, descriptor: Int32) {
-            (self.path, self.content, self.descriptor) = (path, content, descriptor)
-        }
+        /// -1: there is no file in memory.
+        package var descriptor: Int32 { -1 }
     }
 #endif

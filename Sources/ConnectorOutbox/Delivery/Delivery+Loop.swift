@@ -120,8 +120,8 @@ extension Delivery {
         _ now: Timestamp
     ) -> (end: UInt64, enough: Arrivals)? {
         let first = batch.entries[0]
-        let age = max(now.nanoseconds(after: first.event.createdAt), gathered(first.position, &progress))
-        let bytes = batch.entries.reduce(0) { $0 + $1.event.payload.count + 1 }
+        let age = max(now.nanoseconds(after: first.createdAt), gathered(first.position, &progress))
+        let bytes = batch.entries.reduce(0) { $0 + $1.bytes + 1 }
         let room = Arrivals(count: limit.count - batch.entries.count, bytes: limit.bytes - bytes)
         guard !batch.isFull, room.count > 0, room.bytes > 0, first.attempts == 0, !progress.hasUnsent,
             age < policy.batchAge.nanoseconds
@@ -143,7 +143,7 @@ extension Delivery {
     private func deliver(_ batch: OutboxBatch, _ progress: inout Progress) async throws(ConnectorError) {
         set(.delivering(after: progress.failure))
         let (start, begin) = (environment.clock.wallTime(), environment.clock.now())
-        let answer = await connector.send(batch.entries.map(\.event))
+        let answer = await connector.send(batch)
         let duration = environment.clock.now() - begin
         let decision = DeliveryDecision(answer, of: batch) { attempts, least in
             // Zero is for an event that was not sent.
@@ -154,9 +154,7 @@ extension Delivery {
         progress.hasUnsent = unsent > 0
         var sent = batch
         sent.entries.removeLast(unsent)
-        if let pace = policy.pace {
-            progress.start = begin.saturatingAdding(UInt64(Double(sent.entries.count) / pace * 1e9))
-        }
+        progress.start = begin.saturatingAdding(policy.span(of: sent.entries.count))
         try await settle(sent, decision.outcomes, Attempt(at: start, failures: decision.failures))
         switch decision.next {
         case .proceed:
@@ -213,7 +211,7 @@ extension Delivery {
     ) async throws(ConnectorError) -> Bool {
         guard let age = policy.maximumAge else { return false }
         let isOld = batch.entries.map { entry in
-            now.nanoseconds(after: entry.renewedAt ?? entry.event.createdAt) > age.nanoseconds
+            now.nanoseconds(after: entry.renewedAt ?? entry.createdAt) > age.nanoseconds
         }
         guard isOld.contains(true) else { return false }
         // New events leave in the order of their arrival, so the others wait for the next look.
@@ -222,7 +220,7 @@ extension Delivery {
         guard !old.isEmpty else { return false }
         progress.repeated = nil
         try await settle(
-            OutboxBatch(target: target, entries: old),
+            batch.keeping(old),
             Array(repeating: .dead, count: old.count),
             Attempt(at: now, failures: Array(repeating: failure, count: old.count))
         )

@@ -100,11 +100,13 @@ package final class Delivery: Sendable {
     ///
     /// - Parameter bytes: Bytes of their payloads, plus one for each separator.
     package func arrived(_ count: Int, bytes: Int) {
-        wake { state in
+        let signal = state.withLock { state -> OneShot<Void>? in
             state.arrivals.count = state.arrivals.count.saturatingAdding(count)
             state.arrivals.bytes = state.arrivals.bytes.saturatingAdding(bytes)
-            return state.waiter?.enough.map(state.arrivals.reaches) ?? false
+            let isEnough = state.waiter?.enough.map(state.arrivals.reaches) ?? false
+            return isEnough ? state.waiter.take()?.signal : nil
         }
+        signal?.send(())
     }
 
     /// Notes that other processes may have added events, an unknown number of them.

@@ -65,7 +65,7 @@ package final class DeliveryLock: Sendable {
         (descriptor, path) = (-1, "")
     }
 
-    /// Whether somebody has the lock of a directory. Creates no file, and shares the lock for a moment.
+    /// Whether a process has the lock of a directory. Creates no file, and shares the lock for a moment.
     package static func isHeld(_ directory: String) -> Bool {
         let descriptor = unsafe open("\(directory)/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }

@@ -14,8 +14,8 @@ package struct DeliveryTarget: Sendable {
     package var limits: BatchLimits
     /// Whether it can take a batch now.
     package var isUsable: @Sendable () -> Bool
-    /// Hands events of one capability to it; the answer has one element for each.
-    package var send: @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
+    /// Hands a batch to it; the answer has one element for each event.
+    package var send: @Sendable (OutboxBatch) async -> Result<[DeliveryAnswer], ConnectorError>
 
     /// Describes a connector.
     package init(
@@ -23,7 +23,7 @@ package struct DeliveryTarget: Sendable {
         policy: DeliveryPolicy,
         limits: BatchLimits,
         isUsable: @escaping @Sendable () -> Bool,
-        send: @escaping @Sendable ([OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError>
+        send: @escaping @Sendable (OutboxBatch) async -> Result<[DeliveryAnswer], ConnectorError>
     ) {
         self.path = path
         self.policy = policy

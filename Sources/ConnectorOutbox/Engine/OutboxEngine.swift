@@ -11,7 +11,7 @@ package import ConnectorBase
 /// Every function may be called from any task. A `ConnectorError` of code `storage` says that the call failed and that
 /// nothing has changed. If servers do not answer, something may have changed, and the same call may be made again.
 package protocol OutboxEngine: Sendable {
-    /// The durability guarantee of events that ``append(_:to:)`` has stored, in one sentence for the report.
+    /// The durability guarantee of events that ``append(_:to:_:)`` has stored, in one sentence for the report.
     var stability: String { get }
 
     /// Whether other hosts deliver from the store, too.
@@ -21,19 +21,27 @@ package protocol OutboxEngine: Sendable {
     ///
     /// An event whose id is already stored is stored only for the connectors for which it was not stored before.
     ///
+    /// - Parameter onStored: Called with the result before this returns, on the thread that has stored the events. It must not block.
+    ///   Not called if this throws.
     /// - Returns: For each event, whether it is new.
     /// - Throws: `conflict` if the event with that id is another one, and a connector does not have it. Engines on servers that recognise
     ///   ids by themselves do not notice.
-    func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep
+    func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        _ onStored: @escaping @Sendable (OutboxStep) -> Void
+    ) async throws(ConnectorError) -> OutboxStep
 
-    /// Stores events as ``append(_:to:)`` does, for the connectors whose queues have room; checks for room and stores
+    /// Stores events as ``append(_:to:_:)`` does, for the connectors whose queues have room; checks for room and stores
     /// in one step.
     ///
+    /// - Parameter onStored: Called as for ``append(_:to:_:)``, even if a full queue has kept the events from being stored.
     /// - Returns: Nil if the engine cannot do both in one step, and has done neither.
     func append(
         _ events: [OutboxEvent],
         to targets: [String],
-        within bounds: [String: QueueBound]
+        within bounds: [String: QueueBound],
+        _ onStored: @escaping @Sendable (Admission) -> Void
     ) async throws(ConnectorError) -> Admission?
 
     /// Stores an event and deletes it again, to show that events can be stored.
@@ -130,8 +138,14 @@ extension OutboxEngine {
     package func append(
         _ events: [OutboxEvent],
         to targets: [String],
-        within bounds: [String: QueueBound]
+        within bounds: [String: QueueBound],
+        _ onStored: @escaping @Sendable (Admission) -> Void
     ) async throws(ConnectorError) -> Admission? { nil }
+
+    /// Stores events of which nothing is to be told before this returns.
+    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
+        try await append(events, to: targets) { _ in }
+    }
 
     /// Returns false: right for engines that move events only one by one.
     package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }

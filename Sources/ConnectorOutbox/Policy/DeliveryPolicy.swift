@@ -52,6 +52,12 @@ public struct DeliveryPolicy: Sendable, Hashable {
     /// The bound of the queue; nil for none but the disk's.
     package var queueBound: QueueBound? { maximumBytes.map { QueueBound(bytes: $0, whenFull: whenFull) } }
 
+    /// The time that the pace gives to some events, in nanoseconds; 0 without one.
+    func span(of count: Int) -> UInt64 {
+        guard let pace, pace > 0 else { return 0 }
+        return UInt64(min(Double(count) / pace * 1e9, 9e18))
+    }
+
     /// The bound of the wait after some failures in a row.
     package func bound(after failures: Int) -> Duration {
         Backoff(initial: initialWait, maximum: longestWait).bound(after: failures)

@@ -17,6 +17,6 @@ package struct QueueBound: Sendable, Hashable {
 
     /// The number of bytes by which the queue would exceed the bound.
     package func excess(waiting: Int, adding: Int) -> Int {
-        waiting == 0 ? 0 : max(0, waiting.saturatingAdding(adding).saturatingAdding(-bytes))
+        waiting == 0 ? 0 : max(0, waiting.saturatingAdding(adding).saturatingAdding(-max(0, bytes)))
     }
 }

@@ -3,6 +3,7 @@
 
 internal import CSQLite
 internal import ConnectorBase
+internal import ConnectorOutbox
 internal import ConnectorPlatform
 
 /// A compiled statement with its parameters and the current row of its result.
@@ -242,6 +243,15 @@ internal import ConnectorPlatform
 
         /// The bytes of a text or a blob; none for null.
         func bytes(_ column: Int32) -> [UInt8] { unsafe Array(raw(column)) }
+
+        /// How many bytes a text or a blob has; none for null.
+        func count(_ column: Int32) -> Int { unsafe raw(column).count }
+
+        /// Appends a blob, the payload of an event, to a batch: the only copy of SQLite's memory.
+        func append(_ column: Int32, of entry: OutboxBatch.Entry, to batch: inout OutboxBatch) {
+            let payload = unsafe raw(column)
+            batch.append(entry) { unsafe $0.append(contentsOf: payload) }
+        }
 
         /// Whether the checksum matches, in a row of position, id, lane, created, payload and checksum. Events stored by earlier
         /// versions have no checksum, and count as intact.

@@ -119,18 +119,36 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
-        try await perform { tables throws(Database.Failure) in
+    package func append(
+        _ events: [OutboxEvent],
+        to targets: [String],
+        _ onStored: @escaping @Sendable (OutboxStep) -> Void
+    ) async throws(ConnectorError) -> OutboxStep {
+        let append = { @Sendable (tables: OutboxTables) throws(Database.Failure) in
             OutboxStep(revision: tables.revision, isApplied: try tables.append(events, to: targets))
+        }
+        do throws(Database.Failure) {
+            return try await writer.perform(isStable: true, append, then: onStored)
+        } catch {
+            throw failed(error)
         }
     }
 
     package func append(
         _ events: [OutboxEvent],
         to targets: [String],
-        within bounds: [String: QueueBound]
+        within bounds: [String: QueueBound],
+        _ onStored: @escaping @Sendable (Admission) -> Void
     ) async throws(ConnectorError) -> Admission? {
-        try await perform { tables throws(Database.Failure) in try tables.append(events, to: targets, within: bounds) }
+        let append = { @Sendable (tables: OutboxTables) throws(Database.Failure) in
+            try tables.append(events, to: targets, within: bounds)
+        }
+        do throws(Database.Failure) {
+            let admission = try await writer.perform(isStable: true, append, then: onStored)
+            return admission
+        } catch {
+            throw failed(error)
+        }
     }
 
     package func prove() async throws(ConnectorError) {
@@ -148,16 +166,29 @@ package final class SQLiteEngine: OutboxEngine {
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
-        let read = { @Sendable (tables: OutboxTables) throws(Database.Failure) in
-            try tables.batch(for: target, upTo: limits, now: now)
-        }
-        guard reader != nil else { return try await perform(isStable: false, read) }
-        return try await repairing { () throws(Database.Failure) in
-            try batches.withLock { connection throws(Database.Failure) in
-                var batch: OutboxBatch?
-                try connection.read { tables throws(Database.Failure) in batch = try read(tables) }
-                return batch ?? OutboxBatch(target: target, entries: [])
+        guard reader != nil else {
+            return try await perform(isStable: false) { tables throws(Database.Failure) in
+                try tables.batch(for: target, upTo: limits, now: now)
             }
+        }
+        func read() throws(Database.Failure) -> OutboxBatch {
+            try batches.withLock { connection throws(Database.Failure) in
+                var batch = OutboxBatch(target: target)
+                try connection.read { tables throws(Database.Failure) in
+                    batch = try tables.batch(for: target, upTo: limits, now: now)
+                }
+                return batch
+            }
+        }
+        do throws(Database.Failure) {
+            do throws(Database.Failure) {
+                return try read()
+            } catch {
+                try await repair(after: error)
+                return try read()
+            }
+        } catch {
+            throw Self.error(error, path)
         }
     }
 
@@ -276,28 +307,25 @@ package final class SQLiteEngine: OutboxEngine {
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(ConnectorError) -> Value {
         guard let reader else { return try await perform(isStable: false, body) }
-        return try await repairing { () async throws(Database.Failure) in try await reader.perform(body) }
-    }
-
-    /// Reads, and reads again once the writer has put a missing file back, or replaced a damaged one.
-    private func repairing<Value: Sendable>(
-        _ read: () async throws(Database.Failure) -> Value
-    ) async throws(ConnectorError) -> Value {
         do throws(Database.Failure) {
             do throws(Database.Failure) {
-                return try await read()
+                return try await reader.perform(body)
             } catch {
-                // Let the writer restore or salvage the file, and read again.
-                let isMissing = !Self.isPresent(path)
-                guard error.isDamage || isMissing else { throw error }
-                let failure = error
-                try await writer.perform(isStable: false) { tables throws(Database.Failure) in
-                    if failure.isDamage, tables.database.file == failure.file { throw failure }
-                }
-                return try await read()
+                try await repair(after: error)
+                return try await reader.perform(body)
             }
         } catch {
             throw Self.error(error, path)
+        }
+    }
+
+    /// Lets the writer put a missing file back, or replace a damaged one, so that it can be read again.
+    ///
+    /// - Throws: The failure, if the file is neither.
+    private func repair(after failure: Database.Failure) async throws(Database.Failure) {
+        guard failure.isDamage || !Self.isPresent(path) else { throw failure }
+        try await writer.perform(isStable: false) { tables throws(Database.Failure) in
+            if failure.isDamage, tables.database.file == failure.file { throw failure }
         }
     }
 
@@ -320,9 +348,14 @@ package final class SQLiteEngine: OutboxEngine {
         do throws(Database.Failure) {
             return try await writer.perform(isStable: isStable, body)
         } catch {
-            if error.code != 0 { isSuspect.store(true, ordering: .relaxed) }
-            throw Self.error(error, path)
+            throw failed(error)
         }
+    }
+
+    /// The error of work of the writer that has failed; notes that the file could not be written.
+    private func failed(_ failure: Database.Failure) -> ConnectorError {
+        if failure.code != 0 { isSuspect.store(true, ordering: .relaxed) }
+        return Self.error(failure, path)
     }
 
     private static func error(_ failure: Database.Failure, _ path: String) -> ConnectorError {

@@ -80,13 +80,17 @@ final class SQLiteThread: Sendable {
 
     /// Runs a body in a transaction, and returns its result once the transaction is committed.
     ///
-    /// - Parameter isStable: Whether the transaction must survive a power failure.
+    /// - Parameters:
+    ///   - isStable: Whether the transaction must survive a power failure.
+    ///   - onEnd: Receives the result on this thread, before the caller resumes; it must not block, since the file's other callers
+    ///     wait.
     func perform<Value: Sendable>(
         isStable: Bool,
-        _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
+        _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value,
+        then onEnd: (@Sendable (Value) -> Void)? = nil
     ) async throws(Database.Failure) -> Value {
         let result: Result<Value, Database.Failure> = unsafe await withUnsafeContinuation { continuation in
-            let work = unsafe AwaitedWork(isStable: isStable, body, continuation)
+            let work = unsafe AwaitedWork(isStable: isStable, body, then: onEnd, continuation)
             let (isOpen, isAwaited) = monitor.withLock { state in
                 if !state.isClosing { state.waiting.append(work) }
                 return (!state.isClosing, state.waiting.count == 1 || state.waiting.count >= state.expected)

@@ -15,10 +15,12 @@ protocol TransactionWork: AnyObject, Sendable {
     func end(_ failure: Database.Failure?)
 }
 
-/// Work whose caller awaits the result. One allocation per call, besides the body's closure.
+/// Work whose caller awaits the result. One allocation per call, besides the closures.
 @safe final class AwaitedWork<Value: Sendable>: TransactionWork {
     let isStable: Bool
     private let body: @Sendable (OutboxTables) throws(Database.Failure) -> Value
+    /// Receives the value on the thread, after the transaction was committed and before the caller resumes.
+    private let onEnd: (@Sendable (Value) -> Void)?
     private let caller: UnsafeContinuation<Result<Value, Database.Failure>, Never>
     private let value = Mutex<Value?>(nil)
 
@@ -26,10 +28,12 @@ protocol TransactionWork: AnyObject, Sendable {
     @unsafe init(
         isStable: Bool,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value,
+        then onEnd: (@Sendable (Value) -> Void)? = nil,
         _ caller: UnsafeContinuation<Result<Value, Database.Failure>, Never>
     ) {
         self.isStable = isStable
         self.body = body
+        self.onEnd = onEnd
         unsafe self.caller = caller
     }
 
@@ -47,6 +51,7 @@ protocol TransactionWork: AnyObject, Sendable {
             } else {
                 .failure(Database.Failure(description: "the transaction ended without a result"))
             }
+        if case .success(let value) = result { onEnd?(value) }
         unsafe caller.resume(returning: result)
     }
 }

@@ -27,9 +27,8 @@ extension OutboxTables {
 
     /// The next events of a connector.
     func batch(for path: String, upTo limits: BatchLimits, now: Timestamp) throws(Database.Failure) -> OutboxBatch {
-        var batch = OutboxBatch(target: path, entries: [])
-        guard let target = try target(path) else { return batch }
-        var builder = BatchBuilder(limits: limits)
+        var builder = BatchBuilder(path, limits)
+        guard let target = try target(path) else { return builder.batch }
         try statement(
             """
             SELECT events.position, id, lane, created, payload, checksum, attempts, renewed
@@ -39,20 +38,19 @@ extension OutboxTables {
             [.integer(target), .time(now), .integer(Int64(limits.count))],
             until: { row throws(Database.Failure) in
                 // With zero attempts it would count as new.
-                var entry = try entry(row, attempts: max(1, Int(try row.integer(6))))
-                entry.renewedAt = try row.optionalTime(7)
-                builder.add(entry)
+                let attempts = max(1, Int(try row.integer(6)))
+                try add(row, attempts: attempts, renewedAt: try row.optionalTime(7), to: &builder)
                 return builder.isFull
             }
         )
-        (batch.entries, batch.isFull) = (builder.entries, builder.isFull)
-        if batch.isEmpty { batch.entries = try fresh(target, limits, isFull: &batch.isFull) }
-        if batch.isEmpty {
+        if builder.batch.isEmpty { try fresh(target, &builder) }
+        builder.batch.isFull = builder.isFull
+        if builder.batch.isEmpty {
             let due = try statement("SELECT min(due) FROM retries WHERE target = ?")
                 .integer(.integer(target), in: Schema.times)
-            batch.nextDue = due.map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
+            builder.batch.nextDue = due.map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
         }
-        return batch
+        return builder.batch
     }
 
     /// The events of a route after a connector's cursor, in order of arrival: position, end of the route, connector, and how many.
@@ -80,81 +78,94 @@ extension OutboxTables {
         return oldest?.created
     }
 
-    /// The oldest events after the cursors, from all routes in order of arrival.
-    ///
-    /// - Parameter isFull: Set to true if there are more events than the limits allow.
-    private func fresh(
-        _ target: Int64,
-        _ limits: BatchLimits,
-        isFull: inout Bool
-    ) throws(Database.Failure) -> [OutboxBatch.Entry] {
+    /// Adds the oldest events after the cursors, from all routes in order of arrival, to an empty batch.
+    private func fresh(_ target: Int64, _ builder: inout BatchBuilder) throws(Database.Failure) {
         let select = try statement(Self.selectEvents)
-        var lists: [[OutboxBatch.Entry]] = []
+        let limits = builder.limits
+        var routes: [BatchBuilder] = []
         // The first event that did not fit: none may overtake it, whatever route it is on.
         var end = Int64.max
         for cursor in try cursors(of: target) {
             // The byte limit applies to each route, to avoid reading large events that will not be used.
-            var builder = BatchBuilder(limits: limits)
+            var route = BatchBuilder(builder.batch.target, limits)
             try select.run(
                 [
                     .integer(cursor.position), .integer(cursor.end), .integer(target), .integer(Int64(limits.count)),
                 ],
                 until: { row throws(Database.Failure) in
-                    builder.add(try entry(row, attempts: 0))
-                    return builder.isFull
+                    try add(row, attempts: 0, to: &route)
+                    return route.isFull
                 }
             )
-            if !builder.entries.isEmpty { lists.append(builder.entries) }
-            end = min(end, builder.refused ?? .max)
+            if !route.batch.isEmpty { routes.append(route) }
+            end = min(end, route.refused ?? .max)
         }
-        isFull = end < .max
-        guard lists.count > 1 else { return lists.first ?? [] }
-        var builder = BatchBuilder(limits: limits)
-        for entry in lists.joined().sorted(by: { $0.sequence < $1.sequence }).prefix(while: { $0.sequence < end }) {
-            builder.add(entry)
+        guard routes.count > 1 else {
+            if let only = routes.first { builder = only }
+            return
         }
-        isFull = isFull || builder.isFull
-        return builder.entries
+        var entries: [(route: Int, entry: OutboxBatch.Entry)] = []
+        for (index, route) in routes.enumerated() { entries += route.batch.entries.map { (route: index, entry: $0) } }
+        entries.sort { $0.entry.sequence < $1.entry.sequence }
+        for (route, entry) in entries where entry.sequence < end {
+            guard builder.takes(entry) else { break }
+            builder.batch.append(entry, of: routes[route].batch)
+        }
+        if end < .max { builder.refused = min(end, builder.refused ?? .max) }
     }
 
-    /// The event in the columns position, id, lane, created, payload and checksum. A damaged one is read as far as possible.
-    private func entry(_ row: borrowing Statement.Row, attempts: Int) throws(Database.Failure) -> OutboxBatch.Entry {
-        let position = try row.integer(0, in: Schema.positions)
-        guard row.isIntact() else {
-            let event = OutboxEvent(
-                id: row.text(1),
-                kind: EventKind(row.text(2)) ?? EventKind("", row.text(2)),
-                createdAt: (try? row.time(3)) ?? Timestamp(nanoseconds: 0),
-                payload: row.bytes(4)
-            )
-            return OutboxBatch.Entry(position: position, attempts: attempts, event: event, isDamaged: true)
-        }
-        return OutboxBatch.Entry(position: position, attempts: attempts, event: try event(row))
+    /// Adds the event in the columns position, id, lane, created, payload and checksum to a batch, if it fits. Its payload goes
+    /// straight from SQLite's memory into the batch; a damaged event is read as far as possible.
+    private func add(
+        _ row: borrowing Statement.Row,
+        attempts: Int,
+        renewedAt: Timestamp? = nil,
+        to builder: inout BatchBuilder
+    ) throws(Database.Failure) {
+        let isDamaged = !row.isIntact()
+        let entry = OutboxBatch.Entry(
+            position: try row.integer(0, in: Schema.positions),
+            attempts: attempts,
+            id: row.text(1),
+            kind: readKind(row),
+            createdAt: try isDamaged ? (try? row.time(3)) ?? Timestamp(nanoseconds: 0) : row.time(3),
+            bytes: row.count(4),
+            renewedAt: renewedAt,
+            isDamaged: isDamaged
+        )
+        guard builder.takes(entry) else { return }
+        guard !isDamaged else { return builder.batch.entries.append(entry) }
+        // A second event makes more of them likely: the array grows once for all of them.
+        if builder.batch.entries.count == 1 { builder.batch.reserve(min(builder.limits.bytes, 1 << 20)) }
+        row.append(4, of: entry, to: &builder.batch)
     }
 
-    /// Adds entries to a batch while they fit: within the limits, of one capability, and all intact or all damaged.
+    /// Collects a batch while events fit: within the limits, of one capability, and all intact or all damaged.
     private struct BatchBuilder {
         let limits: BatchLimits
-        var entries: [OutboxBatch.Entry] = []
+        var batch: OutboxBatch
         private var bytes = 0
-        /// The sequence number of the first entry that did not fit; nil while all have.
-        private(set) var refused: Int64?
+        /// The sequence number of the first event that did not fit; nil while all have.
+        var refused: Int64?
         var isFull: Bool { refused != nil }
 
-        init(limits: BatchLimits) {
+        init(_ target: String, _ limits: BatchLimits) {
             self.limits = limits
+            batch = OutboxBatch(target: target)
         }
 
-        mutating func add(_ entry: OutboxBatch.Entry) {
-            guard !isFull else { return }
-            bytes += entry.event.payload.count + 1
+        /// Whether the next event fits; the caller adds it then.
+        mutating func takes(_ entry: OutboxBatch.Entry) -> Bool {
+            guard !isFull else { return false }
+            bytes += entry.bytes + 1
             let isTooMuch =
-                entries.count >= limits.count || !entries.isEmpty && bytes > limits.bytes
-                || entries.first.map { first in
+                batch.entries.count >= limits.count || !batch.isEmpty && bytes > limits.bytes
+                || batch.entries.first.map { first in
                     first.isDamaged != entry.isDamaged
-                        || !first.isDamaged && first.event.kind.capability != entry.event.kind.capability
+                        || !first.isDamaged && first.kind.capability != entry.kind.capability
                 } ?? false
-            if isTooMuch { refused = entry.sequence } else { entries.append(entry) }
+            if isTooMuch { refused = entry.sequence }
+            return !isTooMuch
         }
     }
 }

@@ -60,7 +60,7 @@ extension OutboxTables {
         let isWaiting = try isWaiting(batch.entries, target, isRetry: isRetry)
         guard !isWaiting.contains(false) else {
             let waiting = batch.entries.indices.filter { isWaiting[$0] }
-            let part = OutboxBatch(target: batch.target, entries: waiting.map { batch.entries[$0] })
+            let part = batch.keeping(waiting.map { batch.entries[$0] })
             let failures = waiting.map { attempt.failures[$0] }
             _ = try settleWaiting(part, waiting.map { outcomes[$0] }, Attempt(at: attempt.at, failures: failures))
             return isWaiting
@@ -123,7 +123,7 @@ extension OutboxTables {
             let isRetried = if case .retry = outcome { true } else { false }
             let change: Int64 = (isRetried ? 1 : 0) - (isRetry ? 1 : 0)
             count += change
-            bytes += change * Int64(entry.event.payload.count)
+            bytes += change * Int64(entry.bytes)
         }
         return (count, bytes)
     }
@@ -231,7 +231,7 @@ extension OutboxTables {
             var part = parts[route] ?? Part(first: position, last: position)
             part.last = position
             part.count += 1
-            part.bytes += Int64(entry.event.payload.count)
+            part.bytes += Int64(entry.bytes)
             parts[route] = part
         }
         return parts

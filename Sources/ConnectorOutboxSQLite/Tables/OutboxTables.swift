@@ -348,15 +348,16 @@ final class OutboxTables {
 
     /// The event in the columns position, id, lane, created and payload.
     func event(_ row: borrowing Statement.Row) throws(Database.Failure) -> OutboxEvent {
-        let kind: EventKind
-        if let last = self.kind, row.isText(2, last.text) {
-            kind = last.kind
-        } else {
-            let text = row.text(2)
-            kind = EventKind(text) ?? EventKind("", text)
-            self.kind = (kind, text)
-        }
-        return OutboxEvent(id: row.text(1), kind: kind, createdAt: try row.time(3), payload: row.bytes(4))
+        OutboxEvent(id: row.text(1), kind: readKind(row), createdAt: try row.time(3), payload: row.bytes(4))
+    }
+
+    /// The kind in the column lane, the third, from the cache if it was the last one.
+    func readKind(_ row: borrowing Statement.Row) -> EventKind {
+        if let last = self.kind, row.isText(2, last.text) { return last.kind }
+        let text = row.text(2)
+        let kind = EventKind(text) ?? EventKind("", text)
+        self.kind = (kind, text)
+        return kind
     }
 
     /// Queues an event, whose id exists, for the connectors that did not have it.

@@ -19,6 +19,16 @@ package enum PluginCode {
         defer { _ = fatal_signal_set_calling(before) }
         return try body()
     }
+
+    /// Marks the start of a function's call, without a body: for a function of the host that does little else.
+    ///
+    /// - Returns: The mark of the call around it, for ``end(_:)``.
+    package static func begin(_ function: UnsafeRawPointer?) -> UInt {
+        fatal_signal_set_calling(UInt(bitPattern: function))
+    }
+
+    /// Ends the mark that ``begin(_:)`` made, on the same thread.
+    package static func end(_ before: UInt) { _ = fatal_signal_set_calling(before) }
 }
 
 /// Ensures that only the program itself can end the process with a status of success.

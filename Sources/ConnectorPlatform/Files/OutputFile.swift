@@ -16,7 +16,7 @@ package enum OutputFile {
 
     /// Replaces a file by renaming another one, so that a concurrent reader sees either the old file or the new one.
     ///
-    /// A symbolic link at the path is replaced, too, and not followed.
+    /// A symbolic link at the path is replaced, too, and not followed. A device, a pipe or a socket stays.
     ///
     /// - Parameter mode: The file's permissions, before the umask. By default, it has those of the old file, and its owner; if
     ///   there is none, others may read the new one, as far as the umask lets them.
@@ -25,8 +25,9 @@ package enum OutputFile {
         with bytes: [UInt8],
         mode: UInt32? = nil
     ) throws(SystemError) {
-        let found = mode == nil ? FileIdentity(itself: path) : nil
-        let model = found.flatMap { $0.kind == S_IFREG ? $0 : nil }
+        let found = FileIdentity(itself: path)
+        if let found, found.kind != S_IFREG, found.kind != S_IFLNK, found.kind != S_IFDIR { throw SystemError(EINVAL) }
+        let model = mode == nil ? found.flatMap { $0.kind == S_IFREG ? $0 : nil } : nil
         let temporary = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue)"
         // An earlier process with the same id may have left one: in a container, the first process always has the same id.
         unsafe unlink(temporary)

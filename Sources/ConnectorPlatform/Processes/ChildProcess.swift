@@ -64,7 +64,9 @@ enum ChildProcess {
         let words = CStrings(arguments)
         let variables = CStrings(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
         var child: pid_t = 0
-        let number = unsafe posix_spawnp(&child, program, &actions, &attributes, words.pointers, variables.pointers)
+        let number = withExtendedLifetime((words, variables)) {
+            unsafe posix_spawnp(&child, program, &actions, &attributes, words.arguments, variables.arguments)
+        }
         guard number == 0 else { throw SystemError(number) }
         return child
     }
@@ -80,20 +82,5 @@ enum ChildProcess {
             if result == 0 { return nil }
             guard errno == EINTR else { return 0 }
         }
-    }
-}
-
-/// C strings that end with a null pointer, as exec(3) takes them.
-@safe
-private final class CStrings {
-    /// The strings, freed with this object.
-    let pointers: [UnsafeMutablePointer<CChar>?]
-
-    init(_ texts: [String]) {
-        unsafe pointers = texts.map { unsafe strdup($0) } + [nil]
-    }
-
-    deinit {
-        for index in unsafe pointers.indices { unsafe free(pointers[index]) }
     }
 }

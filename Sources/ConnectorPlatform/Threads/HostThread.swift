@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CFatalSignal
+internal import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc
@@ -14,16 +15,8 @@ package enum HostThread {
     /// Starts a named thread that runs a body; returns false if the system cannot create it.
     package typealias Make = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
 
-    /// The name and the body of a new thread, boxed to pass through a pointer.
-    private final class Body: Sendable {
-        let name: StaticString
-        let run: @Sendable () -> Void
-
-        init(_ name: StaticString, _ run: @escaping @Sendable () -> Void) {
-            self.name = name
-            self.run = run
-        }
-    }
+    /// The number of processors of the machine that are in use, at least one.
+    package static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// Starts a detached thread.
     ///
@@ -32,40 +25,13 @@ package enum HostThread {
     ///   - body: The thread's work; the thread exits when it returns.
     /// - Returns: False if the system cannot create a thread.
     package static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
-        let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
-        let isStarted = unsafe create(argument)
-        if !isStarted { unsafe Unmanaged<Body>.fromOpaque(argument).release() }
-        return isStarted
-    }
-
-    private static func create(_ argument: UnsafeMutableRawPointer) -> Bool {
-        #if canImport(Glibc)
-            var thread: pthread_t = 0
-            let status = unsafe pthread_create(&thread, nil, entry, argument)
-            if status == 0 { pthread_detach(thread) }
-            return status == 0
-        #else
-            var thread: pthread_t?
-            let status = unsafe pthread_create(&thread, nil, entry, argument)
-            if let thread = unsafe thread { unsafe pthread_detach(thread) }
-            return status == 0
-        #endif
-    }
-
-    // Passing the closure inline crashes Swift 6.3's region analysis.
-    private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-        unsafe enter($0)
-    }
-
-    private static func enter(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let argument = unsafe argument else { return nil }
-        let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-        name(body.name)
-        // A stack overflow can leave a crash note only from an alternate stack.
-        fatal_signal_enter_thread()
-        defer { fatal_signal_leave_thread() }
-        body.run()
-        return nil
+        SystemThread.start {
+            Self.name(name)
+            // A stack overflow can leave a crash note only from an alternate stack.
+            fatal_signal_enter_thread()
+            defer { fatal_signal_leave_thread() }
+            body()
+        }
     }
 
     /// Names the calling thread. Failure is not an error: the name only helps debugging.

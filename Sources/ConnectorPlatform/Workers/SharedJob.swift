@@ -18,7 +18,7 @@ package final class SharedJob<Value: Sendable>: Sendable {
     private let body: @Sendable () -> Value
     private let state = Mutex(State())
 
-    /// Creates a job that runs on `threads`, each time that somebody asks.
+    /// Creates a job that runs on `threads`, each time that its result is wanted.
     package init(on threads: WorkerThreads, _ body: @escaping @Sendable () -> Value) {
         (self.threads, self.body) = (threads, body)
     }
@@ -38,9 +38,9 @@ package final class SharedJob<Value: Sendable>: Sendable {
         while let result = beginRun() { result.send(body()) }
     }
 
-    /// Begins a run if somebody waits for one.
+    /// Begins a run if there is a waiter for one.
     ///
-    /// - Returns: Where its result goes; nil if nobody waits.
+    /// - Returns: Where its result goes; nil if there is no waiter.
     private func beginRun() -> OneShot<Value>? {
         state.withLock { state in
             defer { state.next = nil }

@@ -4,12 +4,6 @@
 package import ConnectorBase
 internal import DequeModule
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The threads that load plugins and make calls that might block.
 ///
 /// A plugin must not block, but the host does not rely on that: a plugin that blocks must hold up neither the
@@ -76,7 +70,7 @@ package final class WorkerThreads: Sendable {
         self.isLean = isLean
         self.clock = clock
         self.makeThread = makeThread
-        self.eager = isLean ? 1 : max(1, min(limit, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        self.eager = isLean ? 1 : max(1, min(limit, HostThread.processorCount))
     }
 
     /// Queues a job. Jobs begin in the order in which they were queued.

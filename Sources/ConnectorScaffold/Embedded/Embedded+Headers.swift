@@ -2499,7 +2499,10 @@ typedef struct connector_http_request {
     /** "GET", "POST", … */
     const char *CONNECTOR_NONNULL method;
     uint64_t method_length;
-    /** The absolute URL, http or https. At most 8192 bytes, with its secrets inserted, too. */
+    /**
+     * The absolute URL, http or https. At most 8192 bytes, with its secrets inserted, too. The percent-encoded bytes of
+     * its path are UTF-8; a request with others is CONNECTOR_INVALID.
+     */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
     /** At most 256. Together with the URL, and with their secrets inserted, they have at most 60 KiB. */
@@ -2620,7 +2623,8 @@ typedef struct connector_http {
      * CONNECTOR_MISUSE, and so is one after the last. CONNECTOR_RATE_LIMITED, after which the same part may be written
      * again, says that the bodies of the connector's requests in progress have too much. Secrets are not inserted, and
      * nothing is compressed. The server may answer before the last part: the rest is not sent after a complete response,
-     * nor once a response other than success (2xx) has begun. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and
+     * nor once a response other than success (2xx) has begun. One that does not state its length counts as complete a
+     * second after its last part, while the body is not sent. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and
      * after the end of the request. A redirect that would need the body again fails with CONNECTOR_PROTOCOL. [any]
      */
     int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,
@@ -2641,7 +2645,8 @@ CONNECTOR_END_DECLS
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * services/log.h: "log/1", the application's log. The host adds the connector's path and removes secrets.
+ * services/log.h: "log/1", the application's log. The host adds the connector's path, as the field "connector", and removes
+ * secrets.
  */
 #ifndef CONNECTOR_SERVICES_LOG_H
 #define CONNECTOR_SERVICES_LOG_H

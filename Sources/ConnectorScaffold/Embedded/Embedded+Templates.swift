@@ -73,9 +73,9 @@ typedef struct adapter {
 } adapter;
 
 /* Sends a request with the key, which the host puts in as it sends the request. `type` is that of the body; null for none. */
-static int32_t ask(const adapter *self, const connector_call *call_borrowed, const char *method, connector_text *url,
-                   const char *type, const void *body, uint64_t length, connector_exchange exchange,
-                   connector_error *error) {
+static int32_t send_request(const adapter *self, const connector_call *call_borrowed, const char *method,
+                            connector_text *url, const char *type, const void *body, uint64_t length,
+                            connector_exchange exchange, connector_error *error) {
     const connector_http_header headers[] = {
         {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
         {"Content-Type", 12, type, type == NULL ? 0 : strlen(type)},
@@ -103,14 +103,14 @@ static void account_answered(const connector_exchange *exchange, const connector
     connector_complete_evidence(exchange->gate->host, exchange->operation, "authenticated", account);
 }
 
-/* Asks for something that needs the key, changes nothing and costs nothing. */
+/* Requests something that needs the key, changes nothing and costs nothing. */
 static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
     const adapter *self = instance;
     const connector_exchange exchange = {NULL, 0, account_answered, ""};
     connector_text url = {NULL, 0, 0, 0};
     connector_text_base(&url, self->endpoint);
     connector_text_put(&url, "/account");
-    return ask(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
+    return send_request(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
 }
 
 /* The answer to an operation, which is the vendor's as it is: what kind it has stands in the note. A web page is no answer. */
@@ -610,9 +610,9 @@ public:
         return std::unique_ptr<Adapter>(new Adapter(host, *endpoint));
     }
 
-    /* Asks for something that needs the key, changes nothing and costs nothing. */
+    /* Requests something that needs the key, changes nothing and costs nothing. */
     void open(Call call) {
-        ask(std::move(call), "GET", url("/account"), {}, [](Call call, Response response) {
+        send(std::move(call), "GET", url("/account"), {}, [](Call call, Response response) {
             /* A status alone proves nothing: a captive portal says 200, too. */
             const auto account = response.json()["account"].string();
             if (!account) return call.fail({CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no account"});
@@ -633,7 +633,7 @@ public:
 
     /* Sends a request with the key, which the host puts in as it sends the request. */
     template <class Answered>
-    void ask(Call call, std::string_view method, Text url, Body body, Answered answered) const {
+    void send(Call call, std::string_view method, Text url, Body body, Answered answered) const {
         const connector_http_header headers[] = {
             {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
             {"Content-Type", 12, body.type.data(), body.type.size()},
@@ -772,9 +772,9 @@ impl Plugin for Adapter {
         Ok(Adapter { host, endpoint: configuration.text("endpoint")? })
     }
 
-    /// Asks for something that needs the key, changes nothing and costs nothing.
+    /// Requests something that needs the key, changes nothing and costs nothing.
     async fn open(&self) -> Result<Evidence, Error> {
-        let answer = self.ask(self.host.get(Url::new(&self.endpoint).path("account"))).await?;
+        let answer = self.fetch(self.host.get(Url::new(&self.endpoint).path("account"))).await?;
         // A status alone proves nothing: a captive portal says 200, too.
         let Some(account) = answer["account"].as_str() else {
             return Err(Error::protocol("the answer is not the vendor's: it has no account"));
@@ -786,8 +786,8 @@ impl Plugin for Adapter {
 impl Adapter {
 @OPERATIONS@
 
-    /// Asks for JSON; nothing is null. A web page is no answer.
-    async fn ask(&self, request: Request) -> Result<Json, Error> {
+    /// Fetches JSON; an empty body is null. A web page is no answer.
+    async fn fetch(&self, request: Request) -> Result<Json, Error> {
         let response = self.send(request).await?;
         if response.body.is_empty() {
             return Ok(Json::Null);
@@ -899,23 +899,23 @@ struct Adapter: Plugin {
         apiKey = try configuration.secret("apiKey")
     }
 
-    /// Asks for something that needs the key, changes nothing and costs nothing.
+    /// Requests something that needs the key, changes nothing and costs nothing.
     func open() async throws -> [Evidence] {
-        let answer = try await ask(HTTPRequest(.get, endpoint.appending("account")), Self.account)
+        let answer = try await fetch(HTTPRequest(.get, endpoint.appending("account")), Self.account)
         return [.authenticated(answer["account"]?.string ?? "")]
     }
 
 @OPERATIONS@
 
-    /// Asks for JSON; nothing is null.
-    private func ask(
+    /// Fetches JSON; an empty body is null.
+    private func fetch(
         _ request: HTTPRequest,
         _ expected: VendorAnswer = Self.result
     ) async throws(PluginError) -> JSONValue {
         try expected.body(of: await send(request)) { $0.failure(vendor: "@NAME@", now: host.clock.now) }
     }
 
-    /// Asks for bytes.
+    /// Fetches bytes.
     private func load(_ request: HTTPRequest) async throws(PluginError) -> [UInt8] {
         let response = try await send(request)
         guard response.isSuccess else { throw response.failure(vendor: "@NAME@", now: host.clock.now) }

@@ -26,7 +26,7 @@ extension ProjectOperation {
         let body =
             content.map { "\"\(contentType ?? "")\", \(Self.variable($0)), \($0.name)_length" } ?? "NULL, NULL, 0"
         lines += [
-            "    return ask(self, call_borrowed, \"\(method)\", &url, \(body), exchange, error);", "}",
+            "    return send_request(self, call_borrowed, \"\(method)\", &url, \(body), exchange, error);", "}",
         ]
         return lines.joined(separator: "\n")
     }
@@ -52,7 +52,7 @@ extension ProjectOperation {
             "{\"\(contentType ?? "")\", {\(Self.text($0)), static_cast<std::size_t>(\($0.name)_length)}}"
         }
         lines += [
-            "        self.ask(std::move(call), \"\(method)\", std::move(url), \(body ?? "{}"), Adapter::\(resultName));",
+            "        self.send(std::move(call), \"\(method)\", std::move(url), \(body ?? "{}"), Adapter::\(resultName));",
             "    });", "}",
         ]
         return lines.joined(separator: "\n")

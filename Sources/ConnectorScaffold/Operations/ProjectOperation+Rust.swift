@@ -23,8 +23,8 @@ extension ProjectOperation {
             request += ".verbatim()"
         }
         switch result {
-        case .json: lines.append("        self.ask(\(request)).await")
-        case nil: lines.append("        self.ask(\(request)).await.map(|_| ())")
+        case .json: lines.append("        self.fetch(\(request)).await")
+        case nil: lines.append("        self.fetch(\(request)).await.map(|_| ())")
         default: lines.append("        self.send(\(request)).await.map(|response| response.body)")
         }
         lines.append("    }")

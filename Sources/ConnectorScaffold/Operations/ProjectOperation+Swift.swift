@@ -22,7 +22,11 @@ extension ProjectOperation {
                 : ", headers: [\"Content-Type\": \"\(contentType ?? "")\"], body: \(content.name)"
         }
         let call =
-            result == .bytes ? "return try await load" : result == nil ? "_ = try await ask" : "return try await ask"
+            switch result {
+            case .bytes: "return try await load"
+            case nil: "_ = try await fetch"
+            default: "return try await fetch"
+            }
         return """
                 /// \(documentation)
                 func \(name)(\(parameters)) async throws\(type) {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The events of one or more connectors from now on, until the host closes or the listener stops.
+/// The events of one or more connectors from now on, until the host closes, it and its clients are released, or the listener stops.
 ///
 /// Listening begins when the sequence is created, not when a loop begins, so no event in between is lost. Each event is
 /// delivered once, so only one loop should iterate. Dropping the sequence and its iterators stops listening.

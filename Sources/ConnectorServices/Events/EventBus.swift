@@ -28,6 +28,8 @@ package final class EventBus: Sendable {
     /// Creates a bus without listeners.
     package init() {}
 
+    deinit { finish() }
+
     /// Whether there is any listener.
     package var hasListeners: Bool { count.load(ordering: .relaxed) > 0 }
 
@@ -44,7 +46,7 @@ package final class EventBus: Sendable {
     /// Begins to listen to connectors that may change.
     ///
     /// - Parameters:
-    ///   - paths: Returns the paths for each event; nil for all. Must not use the bus.
+    ///   - paths: Returns the paths for each event; nil for all. Must not use the bus, nor keep what keeps it.
     ///   - capacity: The most events that may wait; above it, the oldest are lost.
     package func events(among paths: (@Sendable () -> Set<String>)?, capacity: Int = 256) -> ConnectorEvents {
         let id = ServiceIdentifier.next()
@@ -73,7 +75,7 @@ package final class EventBus: Sendable {
         for mailbox in mailboxes { mailbox.put(event) }
     }
 
-    /// Finishes every listener's sequence, when the host closes.
+    /// Finishes every listener's sequence, when the host closes, or when nothing is left that could publish.
     package func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true

@@ -114,7 +114,7 @@ extension GateServices {
             )
         }
         let failure = ServiceFailure.cancelled("the call that needed it was given up")
-        for request in requests { completeRequest(request, .failure(failure)) }
+        for request in requests { giveUpRequest(request, failure) }
         for call in calls { completeCall(call, .failure(failure)) }
     }
 }

@@ -44,7 +44,7 @@ extension GateServices {
         }
     }
 
-    /// The recorded failure that a replayed response stands for; nil for every other response.
+    /// The recorded failure that a replayed response stands for, or ends with; nil for every other response.
     func refusal(by reply: HTTPResponse) -> ServiceFailure? {
         guard context.vendor != nil, let failure = reply.failure else { return nil }
         return ServiceFailure(

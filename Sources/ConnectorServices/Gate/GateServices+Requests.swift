@@ -26,6 +26,8 @@ package struct RequestInFlight: Sendable {
     /// The deadline's timer; nil while the request is being started. If the plugin set no deadline, it is also nil once
     /// a response in parts has begun and the request's body is sent.
     package var timer: HostTimer?
+    /// The deadline that the plugin set, in monotonic nanoseconds; nil for none.
+    package var deadline: UInt64?
     /// Whether the deadline is the host's own, which covers the request's body and the beginning of a response in
     /// parts.
     package var isTimedToBegin = false
@@ -70,6 +72,7 @@ extension GateServices {
             throw .misuse("a body in parts is for `stream`, not for `request`")
         }
         try egress.check(outgoing.url)
+        if let name = context.vendor?.name { outgoing.headers[HTTPFields.recording] = name }
         let span = RequestSpan(request, to: outgoing.url, context)
         if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
         let isCaching = context.cacheBytes > 0
@@ -109,6 +112,8 @@ extension GateServices {
             responses: responses,
             workers: host.callbacks
         )
+        // `.max` is CONNECTOR_NO_DEADLINE, a macro that Swift does not import.
+        let deadline = request.deadline == .max ? nil : request.deadline
         let refusal = state.withLock { state -> ServiceFailure? in
             guard !state.isStopped else { return .notOpen }
             guard state.requests.count < options.concurrencyLimit else {
@@ -131,7 +136,8 @@ extension GateServices {
                 outer: outer,
                 recorder: recorder,
                 bodySize: sent.body.count,
-                isTimedToBegin: silence != nil && request.deadline == .max,
+                deadline: deadline,
+                isTimedToBegin: silence != nil && deadline == nil,
                 silence: silence ?? 0
             )
             state.counters.requests += 1
@@ -144,11 +150,11 @@ extension GateServices {
         // `cancelCalls` may have run before this request was registered.
         if let outer, OperationTable.shared.wasGivenUp(outer) { cancelCalls(during: outer) }
 
-        // `.max` is CONNECTOR_NO_DEADLINE, a macro that Swift does not import.
-        let deadline = request.deadline == .max ? nil : request.deadline
         let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
+        // What comes too late is not sent: the plugin may believe that it was not.
+        guard delay > 0 else { return completeRecorded(id, .failure(.noAnswer(from: authority)), recorder) }
         let timer = host.clock.schedule(after: delay) {
-            self.completeRecorded(id, .failure(.timedOut("no answer from \(authority) in time")), recorder)
+            self.completeRecorded(id, .failure(.noAnswer(from: authority)), recorder)
         }
         let isUnderWay = state.withLock { state in
             guard state.requests[id] != nil else { return false }
@@ -190,6 +196,23 @@ extension GateServices {
         for case let timer? in [request.timer, request.silenceTimer] { host.clock.cancel(timer) }
         request.exchange.cancel()
         if isIdle { startCallbacks() }
+    }
+
+    /// Completes a request that the host gives up, because the call that it serves is. Must not block.
+    ///
+    /// A recording has no answer to it, and not what has arrived of one, unless the vendor had all the time that the plugin gave it.
+    func giveUpRequest(_ id: UInt64, _ failure: ServiceFailure) {
+        guard let request = state.withLock({ $0.requests[id] }) else { return }
+        guard let recorder = request.recorder else { return completeRequest(id, .failure(failure)) }
+        guard let deadline = request.deadline, deadline <= host.clock.now() else {
+            recorder.leaveOut()
+            return completeRequest(id, .failure(failure))
+        }
+        // Writing would block.
+        host.callbacks.run {
+            recorder.end(.failure(.noAnswer(from: request.exchange.authority)))
+            self.completeRequest(id, .failure(failure))
+        }
     }
 
     /// Sends the next part of a body.
@@ -254,16 +277,22 @@ extension GateServices {
 
     /// Delivers a part of a response, unless the request has completed.
     private func receivePart(_ id: UInt64, _ part: HTTPResponse) {
-        if let refusal = refusal(by: part) { return completeRequest(id, .failure(refusal)) }
+        var part = part
+        if let refusal = refusal(by: part) {
+            // A failure after a beginning comes with the end of the response.
+            guard let beginning = part.beginning else { return completeRequest(id, .failure(refusal)) }
+            part = beginning
+        }
+        let received = part
         let (isIdle, timers, isBodyOpen) = state.withLock { state -> (Bool, [HostTimer?], Bool) in
             guard let request = state.requests[id] else { return (false, [], false) }
-            state.counters.bytesReceived += UInt64(part.body.count)
+            state.counters.bytesReceived += UInt64(received.body.count)
             state.requests[id]?.silenceTimer = nil
             state.requests[id]?.hasBegun = true
             let isBodyOpen = request.exchange.isBodyOpen
             let isOver = request.isTimedToBegin && !isBodyOpen
             if isOver { state.requests[id]?.timer = nil }
-            let isIdle = state.callbacks.append { request.trace.run { request.callback.call(part: part) } }
+            let isIdle = state.callbacks.append { request.trace.run { request.callback.call(part: received) } }
             return (isIdle, [request.silenceTimer, isOver ? request.timer : nil], isBodyOpen)
         }
         for case let timer? in timers { host.clock.cancel(timer) }

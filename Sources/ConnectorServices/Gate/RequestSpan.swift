@@ -7,9 +7,10 @@ internal import Tracing
 
 /// The span of one request, for the tracer that the application bootstrapped.
 ///
-/// The HTTP client's spans are off, because they would carry the URL with its secrets. This span has the plugin's URL
-/// with `•••` in place of each secret, and covers redirects. It is a child of the call's span if the plugin sends the
-/// request during the call, or in a callback of work that it started there; otherwise it is the root of a trace.
+/// The HTTP client's spans are off, because they would carry the URL with its secrets. This span has the plugin's URL up to
+/// the query, which may have the arguments of a call, with `•••` in place of each secret, and covers redirects. It is a
+/// child of the call's span if the plugin sends the request during the call, or in a callback of work that it started
+/// there; otherwise it is the root of a trace.
 package struct RequestSpan: Sendable {
     private let span: any Span
     private let tracer: any Tracer
@@ -26,11 +27,12 @@ package struct RequestSpan: Sendable {
         span.attributes["connector.path"] = gate.path
     }
 
-    /// The URL with placeholders masked, and with secrets removed that the plugin obtained in other ways.
+    /// The URL up to the query, with placeholders masked, and with secrets removed that the plugin obtained in other ways.
     private static func shown(_ template: String, _ redactor: Redactor) -> String {
         let masked = try? SecretTemplate(Array(template.utf8))
             .expanded(.verbatim, limit: 16 << 10, isStrict: false) { _ in Secret.mask }
-        return redactor.redact(masked.map { String(decoding: $0.bytes, as: UTF8.self) } ?? Secret.mask)
+        let shown = redactor.redact(masked.map { String(decoding: $0.bytes, as: UTF8.self) } ?? Secret.mask)
+        return String(shown.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
     }
 
     /// Adds the trace context to a request's headers, in the format of the application's tracer.
@@ -40,7 +42,7 @@ package struct RequestSpan: Sendable {
 
     /// Ends the span.
     ///
-    /// - Parameter result: The response, or a failure without secrets.
+    /// - Parameter result: The response, or a failure, of which the span has only the code: its text may quote the URL.
     func end(_ result: Result<HTTPResponse, ServiceFailure>) {
         switch result {
         case .success(let response):
@@ -50,9 +52,8 @@ package struct RequestSpan: Sendable {
                 span.setStatus(SpanStatus(code: .error))
             }
         case .failure(let failure):
-            span.recordError(failure)
             span.attributes["error.type"] = failure.code.rawValue
-            span.setStatus(SpanStatus(code: .error, message: failure.message))
+            span.setStatus(SpanStatus(code: .error))
         }
         span.end()
     }

@@ -11,6 +11,13 @@ package enum Gzip {
     /// Compresses at zlib's fastest level, which shrinks batches of events to a sixth. The default level shrinks them
     /// to a seventh, and takes two thirds longer.
     package static func compress(_ bytes: [UInt8]) throws(ServiceFailure) -> [UInt8] {
+        try unsafe bytes.withUnsafeBufferPointer { bytes throws(ServiceFailure) -> [UInt8] in
+            try unsafe compress(bytes)
+        }
+    }
+
+    /// Compresses memory that a plugin lends.
+    package static func compress(_ bytes: UnsafeBufferPointer<UInt8>) throws(ServiceFailure) -> [UInt8] {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         let status = unsafe deflateInit2_(
@@ -29,15 +36,13 @@ package enum Gzip {
         let bound = unsafe Int(deflateBound(&stream, UInt(bytes.count)))
         var end = Z_OK
         let output = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
-            unsafe bytes.withUnsafeBufferPointer { input in
-                // zlib only reads it; its interface is older than `const`.
-                unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
-                unsafe stream.avail_in = UInt32(clamping: input.count)
-                unsafe stream.next_out = output.baseAddress
-                unsafe stream.avail_out = UInt32(clamping: bound)
-                end = unsafe deflate(&stream, Z_FINISH)
-                count = unsafe bound - Int(stream.avail_out)
-            }
+            // zlib only reads it; its interface is older than `const`.
+            unsafe stream.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
+            unsafe stream.avail_in = UInt32(clamping: bytes.count)
+            unsafe stream.next_out = output.baseAddress
+            unsafe stream.avail_out = UInt32(clamping: bound)
+            end = unsafe deflate(&stream, Z_FINISH)
+            count = unsafe bound - Int(stream.avail_out)
         }
         guard end == Z_STREAM_END else { throw .invalid("the request's body cannot be compressed (zlib \(end))") }
         return output

@@ -44,7 +44,7 @@ package final class HTTPExchange: Sendable {
     }
 
     /// The first host, for messages.
-    private let authority: String
+    let authority: String
     private let egress: EgressList
     private let transport: HTTPTransport
     /// The body of the request, if it comes in parts.

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// Options of the requests that plugins send through `http/1`.
 ///
 /// Durations are clamped to between zero and a day.
@@ -25,7 +27,7 @@ public struct HTTPOptions: Sendable {
     /// Load balancers usually close idle connections after 60 s. The client closes first, so that no request uses a
     /// connection that the server is closing.
     public var idleTimeout: Duration = .seconds(50)
-    /// The timeout for connecting, proxy and TLS included: 8 s by default.
+    /// The timeout for connecting, proxy and TLS included: 8 s by default. Zero leaves no time, so that no request is sent.
     ///
     /// Less than the 10 s that operations have by default, so that the failure of a call names the host that cannot be reached.
     public var connectTimeout: Duration = .seconds(8)
@@ -36,8 +38,15 @@ public struct HTTPOptions: Sendable {
     /// Such a server gets all requests over one connection, as many at once as it permits. Allow it only if you trust the servers:
     /// AsyncHTTPClient 1.37 ends the process if one changes to HTTP/1.1 while a request is in progress, and back again.
     public var allowsHTTP2 = false
-    /// The `User-Agent`, unless a plugin sets the header; by default `connector-host/` and the host's version.
-    public var userAgent: String?
+    /// The `User-Agent`, unless a plugin sets the header; by default `connector-host/` and the host's version. Control characters, which
+    /// no header may have, become spaces.
+    public var userAgent: String? {
+        didSet {
+            userAgent = userAgent.map { text in
+                String(decoding: text.utf8.map { $0.isFieldValueCharacter ? $0 : UInt8(ascii: " ") }, as: UTF8.self)
+            }
+        }
+    }
     /// The maximum size of a response body, before and after decompression, in bytes.
     package var responseLimit = 16 << 20
     /// The maximum size of a request body, in bytes.

@@ -11,8 +11,8 @@ package import ConnectorInvocation
 package enum HTTPTarget {
     /// Parses a plugin's URL, with its secrets inserted.
     ///
-    /// - Throws: `invalid` for anything but an absolute http or https URL, and for credentials before the host, which
-    ///   belong in a header.
+    /// - Throws: `invalid` for anything but an absolute http or https URL, for credentials before the host, which belong in
+    ///   a header, and for a path that is not UTF-8.
     package static func parse(_ text: String) throws(ServiceFailure) -> URLParts {
         guard var url = URLParts(text) else {
             throw .invalid("the URL is not an absolute http or https URL of at most \(RequestTemplate.urlLimit) bytes")
@@ -24,13 +24,24 @@ package enum HTTPTarget {
             throw .invalid("the URL's host has characters that no host name may have")
         }
         url.rest = normalized(url.rest)
+        guard isPathText(of: url) else {
+            throw .invalid("the URL's path has percent-encoded bytes that are not UTF-8, and cannot be sent")
+        }
         return url
+    }
+
+    /// Whether the bytes of a URL's path are UTF-8: the HTTP client would send `/` in place of any other path.
+    static func isPathText(of url: URLParts) -> Bool {
+        guard url.rest.utf8.contains(UInt8(ascii: "%")) else { return true }
+        return PercentCoding.text(url.rest.prefix { $0 != "?" }) != nil
     }
 
     /// The target of a redirect.
     ///
     /// - Parameter reference: The value of the Location field (RFC 9110, section 10.2.2).
     package static func redirect(_ reference: String, from base: URLParts) throws(ServiceFailure) -> URLParts {
+        // The client puts U+FFFD in the place of bytes that are not UTF-8.
+        guard !reference.unicodeScalars.contains("\u{FFFD}") else { throw .unsendableRedirect }
         // ASCII, so bytes are characters.
         let reference = escaping(reference)
         var text = reference
@@ -53,6 +64,7 @@ package enum HTTPTarget {
         }
         url.user = nil
         url.rest = withoutDotSegments(normalized(url.rest))
+        guard isPathText(of: url) else { throw .unsendableRedirect }
         return url
     }
 
@@ -98,13 +110,18 @@ package enum HTTPTarget {
     }
 
     /// Path and query, percent-encoded by RFC 3986, without the fragment, which is never sent.
+    ///
+    /// A `%` without two digits after it becomes `%25`: the HTTP client would encode every `%` beside it once more.
     private static func normalized(_ rest: String) -> String {
+        let text = Array(rest.utf8)
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(rest.utf8.count + 1)
+        bytes.reserveCapacity(text.count + 1)
         if !rest.hasPrefix("/") { bytes.append(UInt8(ascii: "/")) }
-        for byte in rest.utf8 {
+        for (index, byte) in text.enumerated() {
             if byte == UInt8(ascii: "#") { break }
             switch byte {
+            case UInt8(ascii: "%") where text.dropFirst(index + 1).prefix(2).compactMap(\.hexDigitValue).count < 2:
+                bytes.append(percentEscaping: byte)
             case 0...0x20, 0x7F..., UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
                 UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"),
                 UInt8(ascii: "["), UInt8(ascii: "]"):
@@ -114,5 +131,12 @@ package enum HTTPTarget {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ServiceFailure {
+    /// The target of a redirect is not UTF-8.
+    fileprivate static var unsendableRedirect: Self {
+        .violation("the server redirects to a URL that is not UTF-8, and cannot be sent")
     }
 }

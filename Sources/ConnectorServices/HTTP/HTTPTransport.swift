@@ -117,13 +117,18 @@ package final class HTTPTransport: Sendable {
         let loop = Self.loopNumber(for: request.url)
         let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https", loop: loop))
         do {
+            let url = request.url.description
             let outgoing = try HTTPClient.Request(
-                url: request.url.description,
+                url: url,
                 method: HTTPMethod(rawValue: request.method),
                 headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
                 body: body?.body(on: Self.loops[loop])
                     ?? (request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)))
             )
+            // The client reads the URL with a parser of its own, and sends what that makes of it.
+            guard String(describing: outgoing.url) == url, HTTPTarget.isPathText(of: request.url) else {
+                throw ServiceFailure.invalid("the HTTP client would ask for another URL than this one")
+            }
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
             if let parts { return (client.execute(request: outgoing, delegate: parts), proxy) }
             let limit = options.responseLimit

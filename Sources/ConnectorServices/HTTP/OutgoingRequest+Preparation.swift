@@ -46,7 +46,7 @@ extension OutgoingRequest {
             isBodySecret = expansion.containsSecret
         }
         if request.flags & CONNECTOR_HTTP_GZIP_BODY != 0, !body.isEmpty {
-            body = try Gzip.compress(body)
+            if !request.isCompressed { body = try Gzip.compress(body) }
             headers.append("Content-Encoding", "gzip")
         }
     }

@@ -40,6 +40,9 @@ extension ServiceFailure {
         .violation("the response has more than \(limit) bytes\(state)")
     }
 
+    /// The deadline came before the response.
+    static func noAnswer(from authority: String) -> Self { .timedOut("no answer from \(authority) in time") }
+
     /// The connection ended before the response did.
     static func closedEarly(_ place: String) -> Self {
         .unavailable("\(place) closed the connection before the response was complete")
@@ -73,6 +76,7 @@ extension ServiceFailure {
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case HTTPParserError.invalidConstant where url.scheme == "http":
                 .violation("the answer of \(place) is not HTTP; if it speaks TLS, the URL must begin with https://")
+            case HTTPParserError.headerOverflow: .violation("the answer of \(place) has more than 80 KiB of headers")
             case is HTTPParserError:
                 .violation("the answer of \(place) is not HTTP: \(error)")
             case let error as any NIOHTTP2Error: Self(error, place)
@@ -111,7 +115,9 @@ extension ServiceFailure {
                 .timedOut("no connection to \(place) became free within the time for connecting")
             case .remoteConnectionClosed: .closedEarly(place)
             case .alreadyShutdown, .shutdownUnsupported: .notOpen
-            case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .traceRequestWithBody:
+            case .bodyLengthMismatch: .invalid("the body has fewer bytes than it was said to have")
+            case .traceRequestWithBody: .invalid("a TRACE request has no body")
+            case .invalidURL, .emptyHost, .emptyScheme:
                 .invalid("the request cannot be sent: \(error)")
             default: .unavailable("the request to \(place) failed: \(error)")
             }
@@ -163,6 +169,9 @@ extension ServiceFailure {
             failure.isRetryable = false
         case "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE":
             failure = unavailable("\(place) does not answer in TLS\(words); its URL may have to begin with http://")
+        case "TLSV1_ALERT_CERTIFICATE_REQUIRED":
+            failure = unavailable("\(place) wants a certificate of its client, and http/1 has none to show\(words)")
+            failure.isRetryable = false
         case nil: failure = unavailable("\(place) broke off the TLS handshake; it may not use TLS on this port")
         default: failure = unavailable("the TLS handshake with \(place) failed\(words)")
         }

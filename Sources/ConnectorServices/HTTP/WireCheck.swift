@@ -44,7 +44,9 @@ enum WireCheck {
 /// The check of a connection of HTTP/1.1.
 ///
 /// Refuses a status that RFC 9110, section 15, does not know: AsyncHTTPClient takes any below 200 for interim, and traps when such a
-/// response goes on or ends. Says so if the connection closes under a request after the first.
+/// response goes on or ends. Says so if the connection closes under a request after the first. Lets a response end before its request
+/// fails, if the server needs no more of the request's body. Makes one part of the chunks that arrive together: of several, AsyncHTTPClient
+/// would lose all but the first if the connection then broke.
 private final class ResponseCheck: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -56,28 +58,70 @@ private final class ResponseCheck: ChannelDuplexHandler {
     /// Whether the head of a request is sent, and none of its response has come.
     private var isWaiting = false
     private var hasAnswered = false
+    /// Whether the end of a response is being passed on.
+    private var isEnding = false
+    /// The bytes of a body that have arrived together, until they are passed on.
+    private var body: ByteBuffer?
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head = unwrapOutboundIn(data) {
+        switch unwrapOutboundIn(data) {
+        case .head:
             isReused = hasAnswered
             isWaiting = true
+            context.write(data, promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end: context.write(data, promise: promise.map { patient($0, context.eventLoop) })
         }
-        context.write(data, promise: promise)
+    }
+
+    /// A promise for the end of a request, which fails another one only after the end of the response.
+    ///
+    /// At that end, AsyncHTTPClient may close the connection before it passes the end on. If the end of the request is still to be sent,
+    /// that fails the request, and its response would be lost.
+    private func patient(_ promise: EventLoopPromise<Void>, _ loop: any EventLoop) -> EventLoopPromise<Void> {
+        let sent = loop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { result in
+            switch result {
+            case .success: promise.succeed()
+            case .failure(let error) where self.isEnding: loop.execute { promise.fail(error) }
+            case .failure(let error): promise.fail(error)
+            }
+        }
+        return sent
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused else { return }
-        if case .head(let head) = unwrapInboundIn(data) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
             (isWaiting, hasAnswered) = (false, true)
             if head.status.code < 100 {
                 isRefused = true
                 return context.fireErrorCaught(HTTPParserError.invalidStatus)
             }
+            context.fireChannelRead(data)
+        case .body(let part):
+            if body == nil { body = part } else { body?.writeImmutableBuffer(part) }
+        case .end:
+            passBody(context)
+            isEnding = true
+            context.fireChannelRead(data)
+            isEnding = false
         }
-        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        passBody(context)
+        context.fireChannelReadComplete()
+    }
+
+    private func passBody(_ context: ChannelHandlerContext) {
+        guard let part = body.take() else { return }
+        context.fireChannelRead(wrapInboundOut(.body(part)))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        passBody(context)
         if isReused, isWaiting, error is IOError {
             context.fireErrorCaught(WireCheck.StaleConnection(cause: error))
         } else {
@@ -86,6 +130,7 @@ private final class ResponseCheck: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        passBody(context)
         if isReused, isWaiting {
             context.fireErrorCaught(WireCheck.StaleConnection(cause: HTTPClientError.remoteConnectionClosed))
         }

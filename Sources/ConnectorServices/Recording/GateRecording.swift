@@ -16,10 +16,8 @@ internal import Synchronization
 final class GateRecording: Sendable {
     private struct State {
         var file: RecordingFile
-        var answers = RecordedAnswerList()
-        /// Bytes of the answers so far.
-        var size = 0
-        /// Bytes of the answers that are in the file.
+        var answers: RecordedAnswerList
+        /// The size of the answers that are in the file.
         var written = 0
         /// The logger for the write that the timer will start; nil if none is pending.
         var waiting: Logger?
@@ -37,8 +35,6 @@ final class GateRecording: Sendable {
     private static let eagerLimit = 64 << 10
     /// How long an answer may be in memory only, in nanoseconds.
     static let delay: UInt64 = 1_000_000_000
-    /// The factor by which indentation may multiply the bytes of an answer.
-    private static let indentation = 4
 
     private let target: RecordingTarget
     private let limit: Int
@@ -61,7 +57,7 @@ final class GateRecording: Sendable {
         start = clock.now()
         let now = clock.wallTime().nanoseconds
         time = target.time ?? Timestamp(nanoseconds: now - now % 1_000_000_000)
-        state = Mutex(State(file: RecordingFile(target)))
+        state = Mutex(State(file: RecordingFile(target), answers: RecordedAnswerList(limit: limit)))
     }
 
     /// The time of day for a plugin that asks for it, which the file then has; nil once the recording has ended. It stands still,
@@ -83,9 +79,12 @@ final class GateRecording: Sendable {
 
     /// Adds the end of a request. Blocks on the disk; problems are logged and do not reach the caller.
     ///
-    /// - Parameter root: The root path of a simulated vendor, which is not part of the vendor's own paths.
+    /// - Parameters:
+    ///   - failure: What ended a response that comes in parts before its end; nil if it was whole.
+    ///   - root: The root path of a simulated vendor, which is not part of the vendor's own paths.
     func add(
         _ result: Result<HTTPResponse, ServiceFailure>,
+        brokenBy failure: ServiceFailure? = nil,
         to request: RequestTemplate,
         below root: String,
         _ redactor: Redactor,
@@ -106,8 +105,11 @@ final class GateRecording: Sendable {
                 }
                 reply = decoded
             }
+            guard reply.status >= 200 else {
+                return warn("a response is not recorded: no answer has a status below 200", request, logger)
+            }
             // Read the response before the request: it may issue tokens that later requests contain.
-            response = RecordedResponse(reply, to: request.method, texts)
+            response = RecordedResponse(reply, brokenBy: failure, to: request.method, texts)
         }
         let match = RecordedRequestMatch(request, below: root, texts)
         let text = JSONValue.object(JSONObject(unique: match.members + response.members)).serialized()
@@ -115,12 +117,12 @@ final class GateRecording: Sendable {
             return warn("a response is not recorded: a secret cannot be removed from it", request, logger)
         }
         locked { state in
-            let isRepeated = !state.isEnded && state.answers.repeats(response, to: match)
+            guard !state.isEnded else { return }
             // A replay gives the last answer as often as it is asked for, so the file does not change.
-            if isRepeated, !target.isSession { return state.answers.add(response, to: match) }
-            guard reserve(isRepeated ? "" : text, &state, logger) else { return }
-            state.answers.add(response, to: match)
-            change(&state, logger)
+            let isInFile = !target.isSession && state.answers.repeats(response, to: match)
+            if !isInFile, !mayGoOn(&state, logger) { return }
+            guard state.answers.add(response, to: match) else { return endFull(&state, logger) }
+            if !isInFile { change(&state, logger) }
         }
     }
 
@@ -136,8 +138,8 @@ final class GateRecording: Sendable {
             )
         }
         locked { state in
-            guard reserve(text, &state, logger) else { return }
-            state.answers.add(call)
+            guard !state.isEnded, mayGoOn(&state, logger) else { return }
+            guard state.answers.add(call) else { return endFull(&state, logger) }
             // Calls alone make no file: a recording begins with the vendor's first answer.
             if state.answers.count > 0 { change(&state, logger) }
         }
@@ -162,33 +164,30 @@ final class GateRecording: Sendable {
 
     /// Writes the file, now or within ``delay``.
     private func change(_ state: inout State, _ logger: Logger) {
-        let isLong = state.size >= Self.eagerLimit
-        guard isLong, state.size - state.written < state.size / 8 else { return write(&state, logger) }
+        let size = state.answers.size
+        guard size >= Self.eagerLimit, size - state.written < size / 8 else { return write(&state, logger) }
         guard state.waiting == nil else { return }
         state.waiting = logger
         _ = clock.schedule(after: Self.delay) { self.workers.run { self.flush() } }
     }
 
-    /// Makes room for a text; false if the recording has ended.
-    private func reserve(_ text: String, _ state: inout State, _ logger: Logger) -> Bool {
-        guard !state.isEnded else { return false }
-        let size = state.size + Self.indentation * text.utf8.count
-        guard !isOver, size <= limit else {
-            end(&state, isOver ? "it ends after ten minutes" : "it has \(limit) bytes", logger)
-            return false
-        }
-        state.size = size
-        return true
+    /// Ends the recording if its time is over; false if it does.
+    private func mayGoOn(_ state: inout State, _ logger: Logger) -> Bool {
+        guard isOver else { return true }
+        end(&state, "it ends after ten minutes", logger)
+        return false
+    }
+
+    private func endFull(_ state: inout State, _ logger: Logger) {
+        end(&state, "with what came now, it would have more than \(limit) bytes", logger)
     }
 
     private func write(_ state: inout State, _ logger: Logger) {
         state.waiting = nil
         do throws(SystemError) {
             let text = state.answers.document(isPart: target.isSession).utf8(pretty: true) + [UInt8(ascii: "\n")]
-            // The indentation of deeply nested JSON exceeds what was reserved for it.
-            guard text.count <= limit else { return end(&state, "it has \(limit) bytes", logger) }
             try state.file.replace(with: text)
-            state.written = state.size
+            state.written = state.answers.size
         } catch {
             state.isEnded = true
             let fix =
@@ -214,7 +213,8 @@ final class GateRecording: Sendable {
         }
     }
 
-    private func warn(_ message: Logger.Message, _ request: RequestTemplate, _ logger: Logger) {
+    /// Says that the end of a request is not recorded.
+    func warn(_ message: Logger.Message, _ request: RequestTemplate, _ logger: Logger) {
         logger.warning(message, metadata: ["file": "\(target.path)", "method": "\(request.method)"])
     }
 }

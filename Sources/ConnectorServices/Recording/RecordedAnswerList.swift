@@ -6,7 +6,7 @@ package import ConnectorBase
 /// The answers of a recording, and the calls of the gate.
 ///
 /// Their order depends only on the requests and calls; answers to equal requests stay in the order in which they
-/// arrived.
+/// arrived. The first that has no room is left out, and so is everything after it.
 package struct RecordedAnswerList: Sendable {
     /// An answer, and how often in a row it was given.
     private struct Run: Sendable {
@@ -20,9 +20,17 @@ package struct RecordedAnswerList: Sendable {
     private var calls: [RecordedCall] = []
     /// The time of day that the plugin read; nil if it did not ask for it.
     package var time: Timestamp?
+    /// The most bytes of the document.
+    private let limit: Int
+    /// The most bytes that the document has with what the list has so far, and a line break at its end.
+    private(set) var size = 256
+    /// How many answers and calls had no room.
+    package private(set) var leftOut = 0
 
     /// Creates a list without answers.
-    package init() {}
+    ///
+    /// - Parameter limit: The most bytes of its document, with a line break at the end.
+    package init(limit: Int) { self.limit = limit }
 
     /// How many answers there are.
     package var count: Int { runs.values.reduce(0) { $0 + $1.count } }
@@ -33,16 +41,59 @@ package struct RecordedAnswerList: Sendable {
     }
 
     /// Adds an answer behind those to the same request.
-    mutating func add(_ response: RecordedResponse, to match: RecordedRequestMatch, count: Int = 1) {
-        if repeats(response, to: match), let last = runs[match]?.indices.last {
+    ///
+    /// - Returns: Whether there is room for it.
+    @discardableResult
+    mutating func add(_ response: RecordedResponse, to match: RecordedRequestMatch, count: Int = 1) -> Bool {
+        let isRepeated = repeats(response, to: match)
+        let element = Self.element(match, times: Self.mostTimes, response)
+        guard reserve(isRepeated ? nil : element, count) else { return false }
+        if isRepeated, let last = runs[match]?.indices.last {
             runs[match]?[last].count += count
         } else {
             runs[match, default: []].append(Run(response: response, count: count))
         }
+        return true
     }
 
     /// Adds a call that has ended.
-    mutating func add(_ call: RecordedCall) { calls.append(call) }
+    ///
+    /// - Returns: Whether there is room for it.
+    @discardableResult
+    mutating func add(_ call: RecordedCall) -> Bool {
+        guard reserve(call.json, 1) else { return false }
+        calls.append(call)
+        return true
+    }
+
+    /// Makes room for an element of the document.
+    ///
+    /// - Parameter element: Nil for one that the document already has.
+    private mutating func reserve(_ element: JSONObject?, _ count: Int) -> Bool {
+        let grown = size + (element.map { Self.length(of: $0) } ?? 0)
+        guard leftOut == 0, grown <= limit else {
+            leftOut += count
+            return false
+        }
+        size = grown
+        return true
+    }
+
+    /// The bytes of an element of the document: each of its lines is indented by two levels, and the last ends with a comma.
+    private static func length(of element: JSONObject) -> Int {
+        let text = JSONValue.object(element).utf8(pretty: true)
+        let lines = 1 + text.count { $0 == UInt8(ascii: "\n") }
+        return text.count + 4 * lines + 2
+    }
+
+    /// The most requests in a row that a file says got the same answer.
+    private static let mostTimes = 1_000_000
+
+    private static func element(_ match: RecordedRequestMatch, times: Int?, _ response: RecordedResponse) -> JSONObject
+    {
+        let times = times.map { [JSONObject.Member(name: "times", value: .integer(Int64($0)))] } ?? []
+        return JSONObject(unique: match.members + times + response.members)
+    }
 
     /// The file of answers.
     ///
@@ -52,8 +103,8 @@ package struct RecordedAnswerList: Sendable {
         let elements = runs.sorted { $0.key < $1.key }.flatMap { match, runs in
             runs.enumerated().map { index, run in
                 let isLimited = isPart || index < runs.count - 1
-                let times = isLimited ? [JSONObject.Member(name: "times", value: .integer(Int64(run.count)))] : []
-                return JSONValue.object(JSONObject(unique: match.members + times + run.response.members))
+                let times = isLimited ? min(run.count, Self.mostTimes) : nil
+                return JSONValue.object(Self.element(match, times: times, run.response))
             }
         }
         var document: JSONObject = ["version": 1, "exact": true]
@@ -73,6 +124,8 @@ package struct RecordedAnswerList: Sendable {
             guard let object = answer.object, let match = RecordedRequestMatch(of: object) else { continue }
             add(RecordedResponse(of: object), to: match, count: Int(answer["times"]?.integer ?? 1))
         }
-        calls += (part["calls"]?.array ?? []).compactMap { $0.object.flatMap(RecordedCall.init) }
+        for call in part["calls"]?.array ?? [] {
+            if let call = call.object.flatMap(RecordedCall.init) { add(call) }
+        }
     }
 }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CConnector
 internal import ConnectorBase
 internal import ConnectorDigest
 internal import ConnectorInvocation
@@ -63,7 +64,9 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
             + (conditions.isEmpty ? [] : [.init(name: "when", value: .object(conditions))])
     }
 
-    static func == (one: Self, other: Self) -> Bool { one.rank == other.rank }
+    static func == (one: Self, other: Self) -> Bool {
+        one.method == other.method && one.path == other.path && one.text == other.text
+    }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(method)
@@ -71,12 +74,21 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         hasher.combine(text)
     }
 
-    /// The first answer that fits a request is used, so patterns that fit more requests come later.
-    static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
+    /// The first answer that fits a request is used, so those that fit more requests come later.
+    static func < (one: Self, other: Self) -> Bool {
+        one.line == other.line ? one.generality < other.generality : one.line < other.line
+    }
 
-    /// The sort key. HEAD comes first, because an answer to GET fits HEAD, too.
-    private var rank: (Int, Int, Int, String, String, String) {
-        (method == "HEAD" ? 0 : 1, Self.stars(in: path), Self.stars(in: text), path, method, text)
+    /// The sort key of the path and method. HEAD comes first, because an answer to GET fits HEAD, too.
+    private var line: (Int, Int, String, String) {
+        (method == "HEAD" ? 0 : 1, Self.stars(in: path), path, method)
+    }
+
+    /// The sort key of answers to one path and method: those with fewer conditions fit more requests, and so do those with more stars.
+    private var generality: (Int, Int, String) {
+        let headers = conditions["headers"]?.object?.members.count ?? 0
+        let hasBody = ["body", "base64", "sha256"].contains { conditions[$0] != nil }
+        return (-headers - (hasBody ? 1 : 0), Self.stars(in: text), text)
     }
 
     private static func stars(in text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "*") } }
@@ -96,11 +108,18 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         return rest.isEmpty ? "/" : String(rest)
     }
 
+    /// The methods of requests that seldom have a body. An answer to one without a body fits any.
+    private static let bodiless: Set<String> = ["DELETE", "GET", "HEAD", "OPTIONS"]
+
     /// The condition on the body; nil if any body fits: if it was not sent whole, if it has a secret that no pattern
     /// can stand for, or if it is multipart and either long or not text.
     private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
         let body = request.body
-        guard !body.isEmpty else { return nil }
+        guard !body.isEmpty else {
+            // Of a body in parts, nothing is known here if it was not sent to its end.
+            let isInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
+            return !isInParts && !bodiless.contains(request.method) ? .init(name: "body", value: .string("")) : nil
+        }
         let text = body.count <= bodyLimit ? String(validating: body, as: UTF8.self) : nil
         let type = request.headers["Content-Type"] ?? ""
         if type.lowercased().starts(ascii: "multipart/") {

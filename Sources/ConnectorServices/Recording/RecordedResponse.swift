@@ -11,9 +11,11 @@ struct RecordedResponse: Sendable, Equatable {
 
     /// Describes the response to a request.
     ///
-    /// - Parameter method: The method of the request: only an answer to HEAD keeps `Content-Length`, because it has no
-    ///   body to measure.
-    init(_ reply: HTTPResponse, to method: String, _ texts: RecordedTexts) {
+    /// - Parameters:
+    ///   - failure: What ended it before its end; nil if it is whole.
+    ///   - method: The method of the request: only an answer to HEAD keeps `Content-Length`, because it has no body to
+    ///     measure.
+    init(_ reply: HTTPResponse, brokenBy failure: ServiceFailure?, to method: String, _ texts: RecordedTexts) {
         var answer: JSONObject = ["status": .integer(Int64(reply.status))]
         // Read the body first, because it may issue tokens that the headers repeat.
         let body = Self.body(reply.body, texts)
@@ -29,7 +31,10 @@ struct RecordedResponse: Sendable, Equatable {
                 JSONObject(headers.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) })
             )
         }
-        members = answer.members + (body.map { [$0] } ?? [])
+        var members = answer.members
+        if let body { members.append(body) }
+        if let failure { members += RecordedResponse(failure, texts).members }
+        self.members = members
     }
 
     /// Describes why a request got no response.
@@ -43,22 +48,34 @@ struct RecordedResponse: Sendable, Equatable {
         members = answer.members.filter { !["method", "path", "when", "times"].contains($0.name) }
     }
 
+    /// The body in a form whose replay has the same bytes, but for its secrets: JSON only if it is written back as it came, because a
+    /// plugin may measure it, sign it, or pass it on.
     private static func body(_ bytes: [UInt8], _ texts: RecordedTexts) -> JSONObject.Member? {
         guard !bytes.isEmpty else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .init(name: "base64", value: .string(Base64.encode(bytes)))
         }
-        if let value = try? JSONValue(parsing: bytes), value.keepsNumbers {
-            return .init(name: "json", value: texts.response(value))
+        guard let value = try? JSONValue(parsing: bytes) else {
+            return .init(name: "text", value: .string(texts.response(text)))
         }
-        return .init(name: "text", value: .string(texts.response(text)))
+        // Read it as JSON in any case: it may issue tokens.
+        let json = texts.response(value)
+        let clean = texts.response(text)
+        // A secret that only the JSON can be rid of makes other bytes of it anyway.
+        guard value.utf8() != bytes, (try? JSONValue(parsing: clean)) == json else {
+            return .init(name: "json", value: json)
+        }
+        return .init(name: "text", value: .string(clean))
     }
 
     /// Whether a header differs between two equal sessions, or is set again when the body is replayed.
     private static func isVolatile(_ name: String) -> Bool {
-        volatile.contains(name)
-            || ["cf-", "ratelimit", "x-amz-", "x-cache", "x-ratelimit"].contains { name.hasPrefix($0) }
+        volatile.contains(name) || volatilePrefixes.contains { name.hasPrefix($0) }
     }
+
+    private static let volatilePrefixes = [
+        "cf-", "connector-host-", "ratelimit", "x-amz-", "x-cache", "x-ratelimit",
+    ]
 
     private static let volatile: Set<String> = [
         "age", "alt-svc", "connection", "content-encoding", "content-length", "date", "expires", "keep-alive", "nel",
@@ -66,16 +83,4 @@ struct RecordedResponse: Sendable, Equatable {
         "x-clickhouse-query-id", "x-clickhouse-summary",
         "x-correlation-id", "x-request-id", "x-response-time", "x-runtime", "x-served-by", "x-timer", "x-trace-id",
     ]
-}
-
-extension JSONValue {
-    /// Whether every number is written back as it was read: a whole number beyond 64 bits would lose digits.
-    fileprivate var keepsNumbers: Bool {
-        switch self {
-        case .null, .bool, .integer, .string: true
-        case .number(let number): number.magnitude < 9_007_199_254_740_992
-        case .array(let elements): elements.allSatisfy(\.keepsNumbers)
-        case .object(let object): object.members.allSatisfy(\.value.keepsNumbers)
-        }
-    }
 }

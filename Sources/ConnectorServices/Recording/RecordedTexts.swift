@@ -32,7 +32,9 @@ struct RecordedTexts {
 
     /// A text of a response.
     func response(_ text: String) -> String {
-        redactor.redact(text).replacing(Secret.mask, with: Self.placeholder)
+        let clean = redactor.redact(text)
+        // A vendor may send the mask itself.
+        return clean == text ? text : clean.replacing(Secret.mask, with: Self.placeholder)
     }
 
     /// JSON of a response. The tokens that it issues count as secrets from now on.
@@ -40,7 +42,8 @@ struct RecordedTexts {
         var issued: [Secret] = []
         Self.collectIssued(in: value, into: &issued)
         redactor.add(issued)
-        return redactor.redact(value).mappingTexts { $0.replacing(Secret.mask, with: Self.placeholder) }
+        let clean = redactor.redact(value)
+        return clean == value ? value : clean.mappingTexts { $0.replacing(Secret.mask, with: Self.placeholder) }
     }
 
     /// Whether a finished part of a recording has no secret, not even one that spans several texts.
@@ -54,11 +57,24 @@ struct RecordedTexts {
     /// The fewest bytes of a credential: shorter ones would hide ordinary words.
     private static let shortestIssued = 8
 
+    private static func isIssued(_ name: String) -> Bool {
+        issuedNames.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
+    }
+
+    /// Whether the beginning of a response is one of JSON that names a token: without the end, it is not known which text that is.
+    static func mayHide(tokensIn body: [UInt8]) -> Bool {
+        let first = body.first { !" \t\r\n".utf8.contains($0) }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["), (try? JSONValue(parsing: body)) == nil else {
+            return false
+        }
+        // The names of members stand between quotation marks.
+        return body.split(separator: UInt8(ascii: "\"")).contains { isIssued(String(decoding: $0, as: UTF8.self)) }
+    }
+
     private static func collectIssued(in value: JSONValue, into secrets: inout [Secret]) {
         for element in value.array ?? [] { collectIssued(in: element, into: &secrets) }
         for member in value.object?.members ?? [] {
-            let name = member.name.lowercased().filter { $0 != "_" && $0 != "-" }
-            if let text = member.value.string, issuedNames.contains(name), text.utf8.count >= shortestIssued {
+            if let text = member.value.string, isIssued(member.name), text.utf8.count >= shortestIssued {
                 secrets.append(Secret(text))
             }
             collectIssued(in: member.value, into: &secrets)

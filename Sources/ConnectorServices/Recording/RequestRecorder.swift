@@ -60,6 +60,9 @@ package final class RequestRecorder: Sendable {
         }
     }
 
+    /// Records no end, unless it is recorded already.
+    func leaveOut() { hasEnded.store(true, ordering: .relaxed) }
+
     /// Records how the request ended. Blocks on the disk.
     func end(_ result: Result<HTTPResponse, ServiceFailure>) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
@@ -67,18 +70,32 @@ package final class RequestRecorder: Sendable {
         case .success(let reply):
             guard let reply = parts == nil ? reply : parts?.collected else { return }
             add(.success(reply))
-        case .failure(let failure) where Self.recorded.contains(failure.status): add(.failure(failure))
+        case .failure(let failure) where Self.recorded.contains(failure.status):
+            // Nothing can be read of a compressed beginning, and of some no secrets can be found.
+            if let reply = parts?.collected, !reply.isDecodable, !RecordedTexts.mayHide(tokensIn: reply.body) {
+                add(.success(reply), brokenBy: failure)
+            } else {
+                add(.failure(failure))
+            }
         case .failure:
             // The plugin wanted no more than what had arrived.
-            if let reply = parts?.collected { add(.success(reply)) }
+            guard let reply = parts?.collected else { return }
+            guard !RecordedTexts.mayHide(tokensIn: reply.body) else {
+                return recording.warn(
+                    "a response is not recorded: it ends within JSON that may issue a token",
+                    request,
+                    logger
+                )
+            }
+            add(.success(reply))
         }
     }
 
-    private func add(_ result: Result<HTTPResponse, ServiceFailure>) {
+    private func add(_ result: Result<HTTPResponse, ServiceFailure>, brokenBy failure: ServiceFailure? = nil) {
         var request = request
         sent?.withLock { sent in
             if sent.hasLast, sent.bytes.count <= GateRecording.sizeLimit { request.body = sent.bytes }
         }
-        recording.add(result, to: request, below: root, redactor, logger)
+        recording.add(result, brokenBy: failure, to: request, below: root, redactor, logger)
     }
 }

@@ -26,7 +26,8 @@ package enum ClockTable {
             }
             let id = ServiceIdentifier.next()
             unsafe timer.pointee = id
-            return gate.timers.start(id, after: delay, unsafe TimerCallback(fire, user: user), deliver: gate.deliver)
+            let callback = unsafe TimerCallback(fire, user: user)
+            return gate.timers.start(id, after: delay, { callback.call() }, deliver: gate.deliver)
         }
 
     private static let cancelTimer: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Int32 = { context, timer in

@@ -19,7 +19,13 @@ package enum HTTPTable {
             let name = ServiceIdentifier.next()
             unsafe id.pointee = name
             do throws(ServiceFailure) {
-                let template = try unsafe RequestTemplate(copying: request, limit: gate.host.options.http.requestLimit)
+                let limit = gate.host.options.http.requestLimit
+                let template = try unsafe RequestTemplate(copying: request, limit: limit) {
+                    body throws(ServiceFailure) -> [UInt8]? in
+                    // A recording has the body as the plugin wrote it.
+                    guard gate.context.recording == nil else { return nil }
+                    return try unsafe Gzip.compress(body)
+                }
                 try gate.startRequest(name, template, unsafe RequestCallback(done, user: user))
                 return Int32(CONNECTOR_OK)
             } catch let failure {

@@ -25,7 +25,9 @@ package enum LogTable {
             if let fields = unsafe fields {
                 entry.add(fields: unsafe BorrowedText(fields, fieldsLength, limit: LogEntry.sizeLimit, margin: margin))
             }
-            gate.logger.log(level: level, "\(entry.message)", metadata: entry.metadata, source: "connector")
+            // A line in the name of another gate would mislead.
+            let own = entry.metadata.filter { gate.logger[metadataKey: $0.key] == nil }
+            gate.logger.log(level: level, "\(entry.message)", metadata: own, source: "connector")
             return entry.isSound ? Int32(CONNECTOR_OK) : Int32(CONNECTOR_MISUSE)
         }
 

@@ -15,6 +15,7 @@ package final class SimulatedTimeline: Sendable {
     private let vendor: String?
     private let emit: @Sendable (_ name: String, _ payload: JSONValue) -> Void
     private let lost: @Sendable (_ what: String) -> Void
+    private let isWanted: @Sendable () -> Bool
     /// Nil before the start and after the end.
     private let state = Mutex<State?>(nil)
 
@@ -36,6 +37,7 @@ package final class SimulatedTimeline: Sendable {
     ///   - world: The file that has the timeline.
     ///   - operations: The simulated interface, whose records, answers and failures the timeline changes; nil if there is none.
     ///   - vendor: The simulated vendor that its faults and answers apply to; nil if there is none.
+    ///   - isWanted: Whether the timeline goes on; asked each time an entry is due. Once it does not, the timeline ends.
     ///   - lost: Receives a report of what was too large to happen, once for each entry.
     ///   - emit: Sends an event of the gate, on the clock's thread, which it must not block.
     package init(
@@ -43,6 +45,7 @@ package final class SimulatedTimeline: Sendable {
         clock: any HostClock,
         operations: SimulatedOperations? = nil,
         vendor: (simulator: Simulator, name: String)? = nil,
+        isWanted: @escaping @Sendable () -> Bool = { true },
         lost: @escaping @Sendable (_ what: String) -> Void = { _ in },
         emit: @escaping @Sendable (_ name: String, _ payload: JSONValue) -> Void
     ) {
@@ -53,6 +56,7 @@ package final class SimulatedTimeline: Sendable {
         (simulator, self.vendor) = (vendor?.simulator, vendor?.name)
         self.emit = emit
         self.lost = lost
+        self.isWanted = isWanted
     }
 
     /// Begins the timeline now, unless it has begun. What is due at 0s has happened when this returns.
@@ -90,6 +94,7 @@ package final class SimulatedTimeline: Sendable {
     }
 
     private func occur(_ entry: TimelineEntry, _ number: Int, _ count: Int, at deadline: UInt64) {
+        guard isWanted() else { return stop() }
         perform(entry, number, count, at: deadline)
         guard let every = entry.every, every > .zero, count < entry.times ?? .max else { return }
         happen(entry, number, count + 1, at: deadline.saturatingAdding(every.nanoseconds))

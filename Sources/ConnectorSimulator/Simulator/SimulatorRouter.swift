@@ -77,6 +77,11 @@ final class SimulatorRouter: Sendable {
 
     /// Answers a request whose body is still encoded.
     func answer(_ request: SimulatedRequest) -> SimulatedExchange {
+        if let mount = recordingMount(for: request) {
+            var inner = request
+            inner.fields.remove(HTTPFields.recording)
+            return answer(inner, at: mount)
+        }
         if request.path == "/_received" {
             return SimulatedExchange(response: received(request, of: nil))
         }
@@ -99,10 +104,16 @@ final class SimulatorRouter: Sendable {
         return answer(inner, at: mount)
     }
 
+    /// The recording that a simulated gate asks, whatever the path; nil for any other request.
+    private func recordingMount(for request: SimulatedRequest) -> Mount? {
+        guard let name = request.fields[HTTPFields.recording] else { return nil }
+        return mounts.first { $0.name == name }
+    }
+
     /// The answer to a body that is too large to read.
     func refuseTooLarge(_ request: SimulatedRequest) -> HTTPResponse {
         let name = request.path.dropFirst().prefix { $0 != "/" }
-        let mount = isPrefixed ? mounts.first { $0.name == name } : mounts.first
+        let mount = recordingMount(for: request) ?? (isPrefixed ? mounts.first { $0.name == name } : mounts.first)
         return mount?.vendor.failure(status: 413, code: nil, message: nil) ?? HTTPResponse(status: 413)
     }
 

@@ -191,7 +191,7 @@ package enum AnswersSchema {
                     "$ref": "#/$defs/duration",
                     "description": "How long the response is delayed, at most 1h.",
                 ],
-                "status": ["type": "integer", "minimum": 200, "maximum": 599],
+                "status": ["type": "integer", "minimum": 200, "maximum": 999],
                 "headers": ["type": "object", "additionalProperties": ["type": "string"]],
                 "json": true,
                 "text": ["type": "string"],
@@ -204,17 +204,16 @@ package enum AnswersSchema {
                     "patternProperties": annotations,
                     "additionalProperties": false,
                     "required": ["code"],
-                    "description": "How the request fails in the host, in place of a response.",
+                    "description": "How the request fails in the host, in place of a response or after one.",
                 ],
             ],
             "patternProperties": annotations,
             "additionalProperties": false,
             "required": ["path"],
             "allOf": .array(
-                [
-                    ("json", "text"), ("json", "base64"), ("text", "base64"), ("error", "status"), ("error", "headers"),
-                    ("error", "json"), ("error", "text"), ("error", "base64"),
-                ].map { ["not": ["required": [.string($0), .string($1)]]] }
+                [("json", "text"), ("json", "base64"), ("text", "base64")].map {
+                    ["not": ["required": [.string($0), .string($1)]]]
+                }
             ),
         ]
     }

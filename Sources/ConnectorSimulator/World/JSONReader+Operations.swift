@@ -36,8 +36,8 @@ extension JSONReader {
             arguments: self.object("when", in: object, at: place).map(JSONValue.object),
             times: integer("times", in: object, at: place, within: 1...1_000_000).map { Int($0) },
             delay: delay("delay", in: object, at: place),
-            read: self.place("read", in: object, at: place, Self.call),
-            remove: self.place("remove", in: object, at: place, object["read"] == nil ? Self.call : found),
+            read: record("read", in: object, at: place, Self.call),
+            remove: record("remove", in: object, at: place, object["read"] == nil ? Self.call : found),
             list: template("list", in: object, at: place, found),
             keep: kept(in: object, at: place, found),
             outcome: failure.map { .failure($0) } ?? .result(result)
@@ -45,22 +45,22 @@ extension JSONReader {
     }
 
     /// Reads `{"in": COLLECTION, "key": KEY}`.
-    mutating func place(
+    mutating func record(
         _ name: String,
         in object: JSONObject,
         at place: JSONPath,
         _ scope: [String]
-    ) -> OperationAnswer.Place? {
+    ) -> OperationAnswer.RecordReference? {
         guard let value = object[name] else { return nil }
-        return self.place(value, at: place.appending(name), allowed: ["in", "key"], scope)
+        return record(value, at: place.appending(name), allowed: ["in", "key"], scope)
     }
 
-    private mutating func place(
+    private mutating func record(
         _ value: JSONValue,
         at here: JSONPath,
         allowed: [String],
         _ scope: [String]
-    ) -> OperationAnswer.Place? {
+    ) -> OperationAnswer.RecordReference? {
         guard let members = members(of: value, at: here, allowed: allowed) else { return nil }
         for name in allowed where members[name] == nil {
             report(.missingValue, "\(self.name(of: here.appending(name))) is missing", at: here)
@@ -68,17 +68,17 @@ extension JSONReader {
         let collection = template("in", in: members, at: here, scope)
         let key = template("key", in: members, at: here, scope)
         guard let collection, let key else { return nil }
-        return OperationAnswer.Place(collection: collection, key: key)
+        return OperationAnswer.RecordReference(collection: collection, key: key)
     }
 
     /// Reads `keep`: `{"in": COLLECTION, "key": KEY, "value": JSON}`.
     mutating func kept(in object: JSONObject, at place: JSONPath, _ scope: [String]) -> OperationAnswer.Kept? {
         guard let value = object["keep"] else { return nil }
         let here = place.appending("keep")
-        let kept = self.place(value, at: here, allowed: ["in", "key", "value"], scope)
-        let record = value.object.flatMap { template("value", in: $0, at: here, scope) }
-        guard let kept, let record else { return nil }
-        return OperationAnswer.Kept(place: kept, value: record)
+        let reference = record(value, at: here, allowed: ["in", "key", "value"], scope)
+        let content = value.object.flatMap { template("value", in: $0, at: here, scope) }
+        guard let reference, let content else { return nil }
+        return OperationAnswer.Kept(record: reference, value: content)
     }
 
     /// Reads `error`: `{"code": CODE, "message": TEXT, "retryable": BOOLEAN, "retryAfter": DURATION}`.

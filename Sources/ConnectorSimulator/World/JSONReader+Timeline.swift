@@ -45,7 +45,7 @@ extension JSONReader {
             lasts: time("for", in: object, at: place, isPositive: true),
             event: event(in: object, at: place),
             keep: kept(in: object, at: place, Self.scope),
-            remove: self.place("remove", in: object, at: place, Self.scope),
+            remove: record("remove", in: object, at: place, Self.scope),
             fault: fault(in: object, at: place),
             failure: failure(in: object, at: place, Self.scope),
             answers: answers(in: object, at: place).map { RecordedAnswers($0) },

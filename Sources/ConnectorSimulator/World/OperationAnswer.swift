@@ -15,9 +15,9 @@ struct OperationAnswer: Sendable {
     /// How long to delay the answer.
     var delay = Duration.zero
     /// The record that must exist; `record` refers to it.
-    var read: Place?
+    var read: RecordReference?
     /// The record that must exist and is removed; `record` refers to it.
-    var remove: Place?
+    var remove: RecordReference?
     /// The collection that `records` refers to.
     var list: JSONTemplate?
     /// The record that is kept.
@@ -26,7 +26,7 @@ struct OperationAnswer: Sendable {
     var outcome: Outcome
 
     /// Where a record is: its collection, and its key there.
-    struct Place: Sendable {
+    struct RecordReference: Sendable {
         var collection: JSONTemplate
         var key: JSONTemplate
 
@@ -36,9 +36,9 @@ struct OperationAnswer: Sendable {
         }
     }
 
-    /// A record to keep; it replaces an earlier one at the same place.
+    /// A record to keep; it replaces an earlier one with the same key.
     struct Kept: Sendable {
-        var place: Place
+        var record: RecordReference
         var value: JSONTemplate
     }
 
@@ -50,7 +50,7 @@ struct OperationAnswer: Sendable {
 
     /// Every template, to check the references in it.
     var templates: [JSONTemplate] {
-        var templates = [read, remove, keep?.place].compactMap(\.self).flatMap { [$0.collection, $0.key] }
+        var templates = [read, remove, keep?.record].compactMap(\.self).flatMap { [$0.collection, $0.key] }
         templates += [list, keep?.value].compactMap(\.self)
         switch outcome {
         case .result(let template): templates.append(template)

@@ -104,8 +104,8 @@ package final class SimulatedOperations: Sendable {
     }
 
     /// Removes a record, if it exists.
-    func remove(_ place: OperationAnswer.Place, _ values: JSONTemplate.Values) throws(ConnectorError) {
-        let (collection, key) = try place.filled(values)
+    func remove(_ record: OperationAnswer.RecordReference, _ values: JSONTemplate.Values) throws(ConnectorError) {
+        let (collection, key) = try record.filled(values)
         state.withLock { $0.records.remove(collection, key) }
     }
 }

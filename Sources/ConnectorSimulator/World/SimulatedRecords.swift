@@ -28,7 +28,7 @@ struct SimulatedRecords: Sendable {
         _ kept: OperationAnswer.Kept,
         _ values: JSONTemplate.Values
     ) throws(ConnectorError) -> JSONValue {
-        let (collection, key) = try kept.place.filled(values)
+        let (collection, key) = try kept.record.filled(values)
         let value = try kept.value.filled(values)
         var room = TemplateRoom()
         try room.take(value, at: 0)

@@ -64,7 +64,7 @@ package struct SimulatedWorld: Sendable {
     package init(parsing text: [UInt8], file: String) throws(Faults) {
         let value: JSONValue
         do throws(ConnectorError) {
-            value = try JSONValue(parsing: text, file: file)
+            value = try JSONValue(document: text, file: file)
         } catch {
             throw Faults(errors: [error])
         }

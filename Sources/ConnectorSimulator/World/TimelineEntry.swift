@@ -18,7 +18,7 @@ struct TimelineEntry: Sendable {
     /// The record that is kept.
     var keep: OperationAnswer.Kept?
     /// The record that is removed.
-    var remove: OperationAnswer.Place?
+    var remove: OperationAnswer.RecordReference?
     /// The fault of the vendor's HTTP API.
     var fault: Fault?
     /// How every call of the simulated interface, and every proof of its gate, fails.

@@ -36,6 +36,6 @@ public struct Execution: Sendable, Hashable {
     ///   wait.
     /// - Returns: The policy.
     public static func latest(debounce: Duration) -> Execution {
-        Execution(policy: .latest(debounce: max(debounce, .zero)))
+        Execution(policy: .latest(debounce: min(max(debounce, .zero), .longestWait)))
     }
 }

@@ -49,7 +49,7 @@ public struct Retry: Sendable {
             } catch {
                 failures += 1
                 guard failures < attempts, !Task.isCancelled, condition(error) else { throw error }
-                let pause = delay.duration(after: failures, error)
+                let pause = min(delay.duration(after: failures, error), .longestWait)
                 if pause > .zero { try await clock.sleep(for: pause) }
             }
         }

@@ -47,6 +47,8 @@ final class RunnerInstance: CalledGate {
         _ environment: CallEnvironment,
         _ sandbox: RunnerSandbox
     ) {
+        // Only the host gives calls up if the deadlines are on its clock.
+        let environment = description.followsHostClock ? environment.withoutTime : environment
         self.sandbox = sandbox
         self.number = number
         self.description = description
@@ -86,7 +88,8 @@ final class RunnerInstance: CalledGate {
     /// Loads the plugin, and makes the instance; on a thread that it may block.
     ///
     /// - Parameters:
-    ///   - image: The sealed image; nil for a library that the dynamic linker finds.
+    ///   - image: The sealed image; nil for a library that the dynamic linker finds, and for an image that the description names by its
+    ///     digest.
     ///   - libraries: The plugin's own libraries, each after those that it needs.
     func create(image: Int32?, libraries: [InstanceTable.SealedLibrary]) {
         var message = MessageWriter()
@@ -135,7 +138,7 @@ final class RunnerInstance: CalledGate {
             image: description.isLibrary ? .library(description.path) : .file,
             embeddedText: description.isEmbedded ? description.manifest : nil
         )
-        let loader = PluginLoader(storage: .automatic)
+        let loader = PluginLoader(storage: .automatic).admitting(PluginAdmission(sha256: description.sha256))
         guard let image else { return try loader.load(candidate) }
         for library in libraries {
             guard let warning = try loader.load(library: library.path, sealed: library.descriptor) else { continue }
@@ -187,22 +190,21 @@ final class RunnerInstance: CalledGate {
     func call(_ message: inout MessageReader) throws(ConnectorError) {
         let id = try message.integer(UInt64.self)
         let name = try message.text()
-        let remaining = try message.integer(UInt64.self)
+        let deadline = services.deadline(try message.integer())
         let values = try message.list(limit: 4096) { message throws(ConnectorError) in
             (name: try message.text(), value: try CallValue(&message))
         }
-        var options = CallOptions { [socket, number] value in
+        let options = CallOptions { [socket, number] value in
             var message = MessageWriter()
             message.put(id)
             message.put(value.utf8())
             socket.send(.progress, instance: number, message)
         }
-        options.timeoutNanoseconds = remaining
         services.operationArrives(id)
         state.withLock { state in
-            state.calls[id] = Task(executorPreference: environment.workers) { [self, options] in
+            state.calls[id] = Task(executorPreference: environment.workers) { [self] in
                 let outcome = await RunnerServices.$hostOperation.withValue(id) {
-                    await answer(id, name, CallArguments(encoded: values), options)
+                    await answer(id, name, CallArguments(encoded: values), options, by: deadline)
                 }
                 _ = self.state.withLock { $0.calls.removeValue(forKey: id) }
                 services.operationEnds(id)
@@ -215,12 +217,14 @@ final class RunnerInstance: CalledGate {
         _ id: UInt64,
         _ name: String,
         _ arguments: CallArguments,
-        _ options: CallOptions
+        _ options: CallOptions,
+        by deadline: UInt64
     ) async -> OperationTable.Outcome {
         do throws(ConnectorError) {
-            let deadline = environment.deadline(after: options.timeoutNanoseconds)
             let admission =
-                if let admission = rundown.admitNow() { admission } else { try await turn(of: id, name, by: deadline) }
+                if let admission = rundown.admitNow() { admission } else {
+                    try await admitInLine(id, name, by: deadline)
+                }
             let channel = admission.channel
             let result = try await channel.call(name, arguments, options, by: deadline, admission)
             var message = MessageWriter()
@@ -238,7 +242,9 @@ final class RunnerInstance: CalledGate {
     }
 
     /// Admits a call that has to wait. If this process ends meanwhile, the host knows that the call was not made.
-    private func turn(of id: UInt64, _ name: String, by deadline: UInt64) async throws(ConnectorError) -> Admission {
+    private func admitInLine(_ id: UInt64, _ name: String, by deadline: UInt64) async throws(ConnectorError)
+        -> Admission
+    {
         tell(id, isInLine: true)
         let admission = try await admit(name, by: deadline.saturatingAdding(environment.grace))
         tell(id, isInLine: false)
@@ -249,7 +255,7 @@ final class RunnerInstance: CalledGate {
         var message = MessageWriter()
         message.put(id)
         message.put(isInLine)
-        socket.send(.turn, instance: number, message)
+        socket.send(.inLine, instance: number, message)
     }
 
     private func complete(_ id: UInt64, _ outcome: OperationTable.Outcome) {

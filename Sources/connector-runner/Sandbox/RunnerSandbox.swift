@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CRunner
-internal import ConnectorSandbox
+internal import ConnectorPlatform
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -24,25 +24,37 @@ final class RunnerSandbox: Sendable {
 
     /// Enters the sandbox, and tries what it forbids. Call it before there is a second thread.
     init(_ settings: SandboxSettings, host: Int32) {
-        sandbox = Sandbox(settings, host: host, keeping: [RUNNER_SOCKET], successor: RUNNER_SUCCESSOR)
-        switch settings.level {
-        case .required, .default:
-            isOn = true
-            var report = sandbox.enter()
-            sandbox.prove(&report)
-            (evidence, isWhole) = (report.evidence, report.isWhole)
-        case .off:
-            isOn = false
-            close(RUNNER_SUCCESSOR)
-            (evidence, isWhole) = ("sandbox: off", false)
-        case .learn:
-            isOn = false
-            close(RUNNER_SUCCESSOR)
-            let fault = sandbox.learn(output: STDERR_FILENO)
-            (evidence, isWhole) = (
-                fault.map { "sandbox: off; nothing can be learned: \($0)" } ?? "sandbox: learning", false
-            )
-        }
+        #if os(Linux)
+            sandbox = Sandbox(settings, host: host, keeping: [RUNNER_SOCKET], successor: RUNNER_SUCCESSOR)
+            switch settings.level {
+            case .required, .default:
+                isOn = true
+                var report = sandbox.enter()
+                sandbox.prove(&report)
+                (evidence, isWhole) = (report.evidence, report.isWhole)
+            case .off:
+                isOn = false
+                close(RUNNER_SUCCESSOR)
+                (evidence, isWhole) = ("sandbox: off", false)
+            case .learn:
+                isOn = false
+                close(RUNNER_SUCCESSOR)
+                let fault = sandbox.learn(output: STDERR_FILENO)
+                (evidence, isWhole) = (
+                    fault.map { "sandbox: off; nothing can be learned: \($0)" } ?? "sandbox: learning", false
+                )
+            }
+        #else
+            // This system has no layer, and nothing that says what one would refuse.
+            sandbox = Sandbox(settings, host: host, keeping: [RUNNER_SOCKET])
+            (isOn, isWhole) = (false, false)
+            evidence =
+                switch settings.level {
+                case .required, .default: "no sandbox: macOS"
+                case .off: "sandbox: off"
+                case .learn: "sandbox: off; nothing can be learned: macOS"
+                }
+        #endif
     }
 
     /// Enters the second stage, once, when a plugin is open. It is a filter on top of the first one, which stays if this one cannot

@@ -8,7 +8,8 @@ internal import ConnectorIsolation
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// `clock/1`: the time and the timers of this process; the host's time of day if the gate is recorded or replayed.
+/// `clock/1`: the time and the timers of this process, or of the host if the instance follows its clock; the host's time of day also if
+/// the gate is recorded or replayed.
 extension RunnerServices {
     func clockTable(_ context: UnsafeMutableRawPointer) -> connector_clock {
         unsafe connector_clock(
@@ -23,23 +24,13 @@ extension RunnerServices {
     }
 
     private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
-        guard let services = unsafe at(context), let time = services.description.time else { return SystemTime.wall() }
-        return services.hostTime ?? time
+        guard let services = unsafe at(context) else { return SystemTime.wall() }
+        guard let time = services.description.time else { return services.clock.wallTime().nanoseconds }
+        return services.requests.time(.wallTime) ?? time
     }
 
-    /// The time of day that the host shows; nil if it does not say, since it has given the instance up.
-    private var hostTime: UInt64? {
-        let token = token()
-        var message = MessageWriter()
-        message.put(token)
-        let answer = ask(.wallTime, token, message)
-        guard answer.status == Int32(CONNECTOR_OK) else { return nil }
-        var value = MessageReader(answer.value)
-        return try? value.integer(UInt64.self)
-    }
-
-    private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { _ in
-        SystemTime.monotonic()
+    private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
+        unsafe at(context)?.clock.now() ?? SystemTime.monotonic()
     }
 
     private static let startTimer:
@@ -54,7 +45,7 @@ extension RunnerServices {
             unsafe timer.pointee = id
             services.tellTimers()
             let callback = unsafe TimerCallback(fire, user: user)
-            return services.timers.start(id, after: delay, callback, deliver: services.deliver)
+            return services.timers.start(id, after: delay, { callback.call() }, deliver: services.deliver)
         }
 
     /// Tells the host that the plugin starts timers, once.

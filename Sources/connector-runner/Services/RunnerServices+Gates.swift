@@ -52,8 +52,8 @@ extension RunnerServices {
             message.put(template.use)
             message.put(template.operation)
             message.put(template.arguments.isEmpty ? nil : template.arguments) { $0.put($1) }
-            message.put(services.remaining(until: template.deadline))
-            let answer = services.ask(.gateCall, token, message)
+            message.put(services.stated(template.deadline))
+            let answer = services.exchange(.gateCall, token, message)
             if answer.status != Int32(CONNECTOR_OK) {
                 _ = services.state.withLock { $0.calls.removeValue(forKey: token) }
             }
@@ -77,7 +77,7 @@ extension RunnerServices {
         var message = MessageWriter()
         message.put(token)
         message.put(text)
-        return services.ask(.gateBound, token, message).status
+        return services.exchange(.gateBound, token, message).status
     }
 
     /// A call of another gate has ended.

@@ -98,8 +98,8 @@ extension RunnerServices {
         message.put(request.body.isEmpty ? nil : request.body) { $0.put($1) }
         let isInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
         message.put(isInParts ? request.length.map(UInt64.init) ?? .max : UInt64(request.body.count))
-        message.put(remaining(until: request.deadline))
-        let answer = ask(.request, token, message)
+        message.put(stated(request.deadline))
+        let answer = exchange(.request, token, message)
         if answer.status != Int32(CONNECTOR_OK) { _ = state.withLock { $0.requests.removeValue(forKey: token) } }
         return unsafe Self.pass(answer, to: error)
     }
@@ -142,7 +142,7 @@ extension RunnerServices {
             message.put(id)
             message.put(bytes)
             message.put(isLast != 0)
-            return unsafe pass(services.ask(.requestWrite, token, message), to: error)
+            return unsafe pass(services.exchange(.requestWrite, token, message), to: error)
         }
 
     /// A reply to a request has arrived.

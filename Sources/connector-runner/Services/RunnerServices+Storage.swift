@@ -49,7 +49,7 @@ extension RunnerServices {
             error in
             unsafe answer(context, error) { services throws(ServiceFailure) in
                 let key = try unsafe StorageMemory.key(key, length)
-                return services.ask(.storageSet, key, try unsafe StorageMemory.value(value, valueLength))
+                return services.exchange(.storageSet, key, try unsafe StorageMemory.value(value, valueLength))
             }
         }
 
@@ -59,7 +59,7 @@ extension RunnerServices {
         length,
         error in
         unsafe answer(context, error) { services throws(ServiceFailure) in
-            services.ask(.storageRemove, try unsafe StorageMemory.key(key, length))
+            services.exchange(.storageRemove, try unsafe StorageMemory.key(key, length))
         }
     }
 
@@ -67,7 +67,7 @@ extension RunnerServices {
     private static func answer(
         _ context: UnsafeMutableRawPointer?,
         _ error: Failure?,
-        _ body: (RunnerServices) throws(ServiceFailure) -> Answer
+        _ body: (RunnerServices) throws(ServiceFailure) -> HostRequests.Answer
     ) -> Int32 {
         guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }
         do throws(ServiceFailure) {
@@ -77,18 +77,18 @@ extension RunnerServices {
         }
     }
 
-    private func read(_ kind: MessageKind, _ key: [UInt8], into result: Owned) -> Answer {
-        let answer = ask(kind, key)
+    private func read(_ kind: MessageKind, _ key: [UInt8], into result: Owned) -> HostRequests.Answer {
+        let answer = exchange(kind, key)
         if answer.status == Int32(CONNECTOR_OK) { unsafe OwnedBytes.fill(result, with: answer.value) }
         return answer
     }
 
-    private func ask(_ kind: MessageKind, _ key: [UInt8], _ value: [UInt8]? = nil) -> Answer {
+    private func exchange(_ kind: MessageKind, _ key: [UInt8], _ value: [UInt8]? = nil) -> HostRequests.Answer {
         let token = token()
         var message = MessageWriter()
         message.put(token)
         message.put(key)
         if let value { message.put(value) }
-        return ask(kind, token, message)
+        return exchange(kind, token, message)
     }
 }

@@ -58,7 +58,7 @@ extension RunnerServices {
     }
 
     /// Passes the host's answer on to the plugin.
-    static func pass(_ answer: Answer, to error: UnsafeMutablePointer<connector_error>?) -> Int32 {
+    static func pass(_ answer: HostRequests.Answer, to error: UnsafeMutablePointer<connector_error>?) -> Int32 {
         if let object = answer.error { unsafe object.write(to: error) }
         return answer.status
     }

@@ -1,7 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CConnector
 internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorIsolation
@@ -9,30 +8,24 @@ internal import ConnectorPlatform
 internal import Synchronization
 
 /// The services of an instance in a runner: function tables whose functions ask the host, except for the time, which is read here unless
-/// the gate is recorded or replayed.
+/// the gate is recorded, replayed, or follows the host's clock.
 ///
 /// The tables' `context` is this object, which retains itself with the first table and releases itself in ``invalidate()``.
 /// Callbacks into the plugin run one at a time, in order, on a worker thread.
 final class RunnerServices: InstanceServices {
-    private let number: UInt32
     let description: InstanceDescription
-    private let socket: RunnerSocket
     let environment: CallEnvironment
+    let requests: HostRequests
+    /// The host's clock; nil unless the instance follows it.
+    private let remoteClock: RemoteClock?
+    /// The plugin's clock.
+    let clock: any HostClock
     /// The plugin's timers.
     let timers: PluginTimers
     let state = Mutex(State())
-    /// The answers that threads of the plugin wait for.
-    private let waiting = Mutex<[UInt64: Monitor<Answer?>]>([:])
 
     /// The host's id of the call that the current task makes.
     @TaskLocal static var hostOperation: UInt64?
-
-    /// The answer to a request.
-    struct Answer: Sendable {
-        var status: Int32
-        var error: connector_error?
-        var value: [UInt8]
-    }
 
     struct State: Sendable {
         /// The tables that were handed out, by the ids of their services.
@@ -43,7 +36,6 @@ final class RunnerServices: InstanceServices {
         var isStopped = false
         /// Whether the host has said that no reply follows.
         var isQuiet = false
-        var lastToken: UInt64 = 0
         /// The host's ids of pending operations, by those of this process.
         var operations: [UInt64: UInt64] = [:]
         var requests: [UInt64: PluginRequest] = [:]
@@ -57,11 +49,15 @@ final class RunnerServices: InstanceServices {
     }
 
     init(_ number: UInt32, _ description: InstanceDescription, _ socket: RunnerSocket, _ environment: CallEnvironment) {
-        self.number = number
         self.description = description
-        self.socket = socket
         self.environment = environment
-        timers = PluginTimers(clock: environment.clock)
+        let requests = HostRequests(number, socket)
+        let remoteClock = description.followsHostClock ? RemoteClock(requests) : nil
+        let clock: any HostClock = if let remoteClock { remoteClock } else { environment.clock }
+        self.requests = requests
+        self.remoteClock = remoteClock
+        self.clock = clock
+        timers = PluginTimers(clock: clock)
     }
 
     /// The object behind a table's `context`, which retains itself until ``invalidate()``.
@@ -141,14 +137,15 @@ final class RunnerServices: InstanceServices {
     /// The host says what a late operation waited for.
     func isWaiting(for operation: UInt64) -> Bool { true }
 
-    /// The deadline in this process for a remaining time.
-    func deadline(_ remaining: UInt64) -> UInt64 {
-        remaining == .max ? UInt64.max : environment.clock.now().saturatingAdding(remaining)
+    /// The deadline on the plugin's clock, for what the host states.
+    func deadline(_ stated: UInt64) -> UInt64 {
+        description.followsHostClock ? stated : environment.deadline(after: stated)
     }
 
-    /// The time that remains until a deadline of this process.
-    func remaining(until deadline: UInt64) -> UInt64 {
-        guard deadline != .max else { return .max }
+    /// What the host is told of a deadline: the time that remains, since the processes have no clock in common, or the deadline itself
+    /// if the plugin's clock is the host's.
+    func stated(_ deadline: UInt64) -> UInt64 {
+        guard deadline != .max, !description.followsHostClock else { return deadline }
         let now = environment.clock.now()
         return deadline > now ? deadline - now : 0
     }
@@ -156,40 +153,23 @@ final class RunnerServices: InstanceServices {
     // MARK: Messages
 
     /// A new number for a request.
-    func token() -> UInt64 {
-        state.withLock { state in
-            state.lastToken += 1
-            return state.lastToken
-        }
-    }
+    func token() -> UInt64 { requests.token() }
 
     /// Sends a message that has no answer.
-    func send(_ kind: MessageKind, _ message: MessageWriter) { socket.send(kind, instance: number, message) }
+    func send(_ kind: MessageKind, _ message: MessageWriter) { requests.send(kind, message) }
 
     /// Sends a request, and blocks the plugin's thread until the host has answered.
-    func ask(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) -> Answer {
-        guard message.bytes.count <= FrameHeader.limit else {
-            return Answer(status: Int32(CONNECTOR_TOO_LARGE), error: nil, value: [])
-        }
-        let monitor = Monitor<Answer?>(nil)
-        waiting.withLock { $0[token] = monitor }
-        send(kind, message)
-        return monitor.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }
+    func exchange(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) -> HostRequests.Answer {
+        requests.exchange(kind, token, message)
     }
 
     /// Takes a message of the host about the services.
     func receive(_ kind: MessageKind, _ message: inout MessageReader) throws(ConnectorError) {
         switch kind {
-        case .answer:
-            let token = try message.integer(UInt64.self)
-            let answer = Answer(
-                status: try message.integer(),
-                error: try ServiceError.read(&message),
-                value: try message.data()
-            )
-            guard let monitor = waiting.withLock({ $0.removeValue(forKey: token) }) else { return }
-            monitor.withLock { $0 = answer }
-            monitor.signal()
+        case .answer: try requests.answer(&message)
+        case .timerFired:
+            let timer = try message.integer(UInt64.self)
+            remoteClock?.fire(timer)
         case .reply: try reply(&message)
         case .gateReply: try gateReply(&message)
         case .stopped:

@@ -104,7 +104,7 @@ struct RunnerMessages: ~Copyable {
         }
     }
 
-    /// The kernel drops a descriptor for which there is no room.
+    /// Linux drops a descriptor for which there is no room, and macOS says so.
     private static var hasNoRoom: ConnectorError {
         ConnectorError(.unavailable, "there is no room for a descriptor that the host sends: this process has too many")
     }
@@ -122,6 +122,7 @@ struct RunnerMessages: ~Copyable {
             let waits: Int32 = watch < 0 ? 1 : 0
             count = unsafe runner_receive(socket, start, keeps ? UInt64(buffer.count) : 1, &descriptor, waits)
         } while count == -Int64(EAGAIN)
+        guard count != -Int64(EMFILE) else { throw Self.hasNoRoom }
         guard count > 0 else { return false }
         // The next one would be taken for it, and belongs to another message.
         guard keeps || descriptor >= 0 else { throw Self.hasNoRoom }

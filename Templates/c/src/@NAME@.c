@@ -27,9 +27,9 @@ typedef struct adapter {
 } adapter;
 
 /* Sends a request with the key, which the host puts in as it sends the request. `type` is that of the body; null for none. */
-static int32_t ask(const adapter *self, const connector_call *call_borrowed, const char *method, connector_text *url,
-                   const char *type, const void *body, uint64_t length, connector_exchange exchange,
-                   connector_error *error) {
+static int32_t send_request(const adapter *self, const connector_call *call_borrowed, const char *method,
+                            connector_text *url, const char *type, const void *body, uint64_t length,
+                            connector_exchange exchange, connector_error *error) {
     const connector_http_header headers[] = {
         {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
         {"Content-Type", 12, type, type == NULL ? 0 : strlen(type)},
@@ -57,14 +57,14 @@ static void account_answered(const connector_exchange *exchange, const connector
     connector_complete_evidence(exchange->gate->host, exchange->operation, "authenticated", account);
 }
 
-/* Asks for something that needs the key, changes nothing and costs nothing. */
+/* Requests something that needs the key, changes nothing and costs nothing. */
 static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
     const adapter *self = instance;
     const connector_exchange exchange = {NULL, 0, account_answered, ""};
     connector_text url = {NULL, 0, 0, 0};
     connector_text_base(&url, self->endpoint);
     connector_text_put(&url, "/account");
-    return ask(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
+    return send_request(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
 }
 
 /* The answer to an operation, which is the vendor's as it is: what kind it has stands in the note. A web page is no answer. */

@@ -35,9 +35,9 @@ public:
         return std::unique_ptr<Adapter>(new Adapter(host, *endpoint));
     }
 
-    /* Asks for something that needs the key, changes nothing and costs nothing. */
+    /* Requests something that needs the key, changes nothing and costs nothing. */
     void open(Call call) {
-        ask(std::move(call), "GET", url("/account"), {}, [](Call call, Response response) {
+        send(std::move(call), "GET", url("/account"), {}, [](Call call, Response response) {
             /* A status alone proves nothing: a captive portal says 200, too. */
             const auto account = response.json()["account"].string();
             if (!account) return call.fail({CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no account"});
@@ -58,7 +58,7 @@ public:
 
     /* Sends a request with the key, which the host puts in as it sends the request. */
     template <class Answered>
-    void ask(Call call, std::string_view method, Text url, Body body, Answered answered) const {
+    void send(Call call, std::string_view method, Text url, Body body, Answered answered) const {
         const connector_http_header headers[] = {
             {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
             {"Content-Type", 12, body.type.data(), body.type.size()},

@@ -13,9 +13,9 @@ impl Plugin for Adapter {
         Ok(Adapter { host, endpoint: configuration.text("endpoint")? })
     }
 
-    /// Asks for something that needs the key, changes nothing and costs nothing.
+    /// Requests something that needs the key, changes nothing and costs nothing.
     async fn open(&self) -> Result<Evidence, Error> {
-        let answer = self.ask(self.host.get(Url::new(&self.endpoint).path("account"))).await?;
+        let answer = self.fetch(self.host.get(Url::new(&self.endpoint).path("account"))).await?;
         // A status alone proves nothing: a captive portal says 200, too.
         let Some(account) = answer["account"].as_str() else {
             return Err(Error::protocol("the answer is not the vendor's: it has no account"));
@@ -27,8 +27,8 @@ impl Plugin for Adapter {
 impl Adapter {
 @OPERATIONS@
 
-    /// Asks for JSON; nothing is null. A web page is no answer.
-    async fn ask(&self, request: Request) -> Result<Json, Error> {
+    /// Fetches JSON; an empty body is null. A web page is no answer.
+    async fn fetch(&self, request: Request) -> Result<Json, Error> {
         let response = self.send(request).await?;
         if response.body.is_empty() {
             return Ok(Json::Null);

@@ -44,6 +44,17 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `an outbox that cannot be used is one error of send, and no line of its log besides`() async throws {
+        let bench = try await OutboxWorkspace()
+        let state = "\(bench.workspace.path)/state"
+        #expect(shell("mkdir -m 700 '\(state)' && mkfifo -m 600 '\(state)/outbox.sqlite'") == 0)
+        let result = try await bench.program.run("send", "segment", "track", "event=e", "userId=u")
+        #expect(result.status == 1)
+        #expect(result.error.split(separator: "\n").count { $0.hasPrefix("error: ") } == 1, "\(result.error)")
+        #expect(result.error.contains("outbox.sqlite") && !result.error.contains("error="), "\(result.error)")
+        try await bench.sink.stop()
+    }
+
     /// Runs commands of the shell with a file system of their own as the directory of the outbox.
     private func run(_ bench: OutboxWorkspace, mount: String, _ commands: String) async throws -> Program.Result {
         let script = "mkdir -p state && mount -t tmpfs -o \(mount) none state && \(commands)"

@@ -13,7 +13,10 @@ struct DatabaseClientTests {
     private let directory = ScratchDirectory()
 
     private func host(_ plugin: String, _ config: JSONObject) async throws -> ConnectorHost {
-        let connector: JSONObject = ["name": "database", "plugin": .string(plugin), "config": .object(config)]
+        // In a runner, the sandbox would hide the directory.
+        let connector: JSONObject = [
+            "name": "database", "plugin": .string(plugin), "sandbox": "off", "config": .object(config),
+        ]
         let host = try ConnectorHost.testing(
             JSONValue.array([.object(connector)]).serialized(),
             plugins: [try BuiltProducts.library(plugin)]
@@ -77,8 +80,9 @@ struct DatabaseClientTests {
 
     @Test func `a gate whose file cannot be used says why, and opens once it can`() async throws {
         let folder = "\(directory.path)/data"
+        let settings = #""heal": "off", "sandbox": "off""#
         let host = try ConnectorHost.testing(
-            #"[{"name": "database", "plugin": "sqlite", "heal": "off", "config": {"file": "\#(folder)/a.db"}}]"#,
+            #"[{"name": "database", "plugin": "sqlite", \#(settings), "config": {"file": "\#(folder)/a.db"}}]"#,
             plugins: [try BuiltProducts.library("sqlite")]
         )
         let report = await host.open()

@@ -18,7 +18,10 @@ struct FilesClientTests {
     private let directory = ScratchDirectory()
 
     private func host() async throws -> ConnectorHost {
-        let leaf = #"{"name": "a", "plugin": "folder", "config": {"directory": "\#(directory.path)/files"}}"#
+        // In a runner, the sandbox would hide the directory.
+        let leaf = """
+            {"name": "a", "plugin": "folder", "sandbox": "off", "config": {"directory": "\(directory.path)/files"}}
+            """
         let host = try ConnectorHost.testing(
             #"[{"name": "files", "policy": "first", "connectors": [\#(leaf)]}]"#,
             plugins: [try BuiltProducts.library("folder")]

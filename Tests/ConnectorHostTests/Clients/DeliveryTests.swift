@@ -180,6 +180,21 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `an event that adapters could not read is refused before it is stored`() async throws {
+        let test = try TestHost(TestHost.leaf("vendor", plugin: "deliveries", settings: queued))
+        let analytics = try test.host.analytics("vendor")
+        var event = analytics.stamped(.track("Seen"))
+        event.timestamp = Timestamp(nanoseconds: .max)
+        let late = event
+        let error = try await failure { () throws(ConnectorError) in try await analytics.send(late) }
+        #expect(error.code == .invalid)
+        let deep = (0..<300).reduce(JSONObject()) { inner, _ in ["a": .object(inner)] }
+        let nested = try await failure { () throws(ConnectorError) in try await analytics.track("Seen", deep) }
+        #expect(nested.code == .invalid)
+        #expect(test.host.outbox(of: "vendor") == nil)
+        await test.host.close()
+    }
+
     @Test func `an event that the plugin takes neither alone nor in batches is refused before it is stored`()
         async throws
     {

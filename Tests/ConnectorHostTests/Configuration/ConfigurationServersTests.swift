@@ -29,6 +29,24 @@ import Testing
         #expect(settings.isEncrypted)
     }
 
+    @Test(arguments: ["a:4222", "nats://a", "TLS://a.example:4222, nats://[::1]:4222/,", "tls://127.0.0.1"])
+    func `servers are named with one of two schemes or none, and with or without a port`(_ url: String) throws {
+        #expect(try configuration(#"{ "engine": "nats", "url": "\#(url)" }"#).servers?.resolved().url == url)
+    }
+
+    @Test(arguments: [
+        "https://a", "wss://a", "nats+tls://a", "nats://", ",", "nats://:4222", "nats://a:99999", "nats://a:b",
+        "nats://a:", "nats://a,http://b", "nats://a tls://b", "nats://a/b",
+    ])
+    func `another scheme, an absent host and a bad port are faults at their place`(_ url: String) {
+        let error = #expect(throws: ConfigurationErrors.self) {
+            try configuration(#"{ "engine": "nats", "url": "\#(url)" }"#)
+        }
+        #expect(error?.errors.first?.fix?.contains("tls://HOST:PORT") == true)
+        #expect(error?.errors.first?.position?.line == 1)
+        #expect(error?.errors.count == 1)
+    }
+
     @Test func `an outbox in a file needs no servers`() throws {
         #expect(try configuration(#"{ "engine": "sqlite" }"#).servers == nil)
     }

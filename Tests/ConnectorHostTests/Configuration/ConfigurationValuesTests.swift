@@ -155,6 +155,101 @@ import Testing
         )
     }
 
+    @Test func `times of more than a year are refused, as in a file`() throws {
+        let year = Duration.seconds(31_536_000)
+        _ = try Configuration(connectors: [Connector("a", plugin: "broken", timeout: year)])
+        let leaf = Connector("a", plugin: "broken", timeout: year + .seconds(1), heal: HealPolicy(max: year * 2))
+        #expect(
+            faults(leaf) == [
+                "a: timeout is 31536001.0 seconds; it must be at most 8760 hours [invalid-value]",
+                "a: heal.max is 63072000.0 seconds; it must be at most 8760 hours [invalid-value]",
+            ]
+        )
+    }
+
+    @Test func `a delivery that a file may not have is refused in Swift too, and the error names the setting`() throws {
+        func policy(_ change: (inout DeliveryPolicy) -> Void) -> DeliveryPolicy {
+            var policy = DeliveryPolicy()
+            change(&policy)
+            return policy
+        }
+        let pace = "it must be a number of events a second, greater than zero"
+        let wrong: [(DeliveryPolicy, String)] = [
+            (policy { $0.pace = 0 }, "delivery.pace is 0.0; \(pace)"),
+            (policy { $0.pace = -1 }, "delivery.pace is -1.0; \(pace)"),
+            (policy { $0.pace = .nan }, "delivery.pace is nan; \(pace)"),
+            (policy { $0.pace = .infinity }, "delivery.pace is inf; \(pace)"),
+            (policy { $0.maximumBytes = 0 }, "delivery.maximumBytes is 0, outside 1 to 1125899906842624"),
+            (
+                policy { $0.maximumBytes = .min },
+                "delivery.maximumBytes is -9223372036854775808, outside 1 to 1125899906842624"
+            ),
+            (policy { $0.batchCount = 0 }, "delivery.batchCount is 0, outside 1 to 100000"),
+            (policy { $0.batchBytes = -1 }, "delivery.batchBytes is -1, outside 1 to 1073741824"),
+            (
+                policy { $0.batchAge = .seconds(-1) },
+                "delivery.batchAge is -1.0 seconds; it must not be less than zero"
+            ),
+            (
+                policy { $0.maximumAge = .zero },
+                "delivery.maximumAge is 0.0 seconds; it must be greater than zero"
+            ),
+            (
+                policy { $0.initialWait = .zero },
+                "delivery.initialWait is 0.0 seconds; it must be greater than zero"
+            ),
+            (
+                policy { ($0.initialWait, $0.longestWait) = (.seconds(2), .seconds(1)) },
+                "delivery: the maximum wait is shorter than the initial one"
+            ),
+        ]
+        for (delivery, message) in wrong {
+            let leaf = Connector("b", plugin: "broken", delivery: delivery)
+            #expect(faults(Connector("a", connectors: [leaf])) == ["a/b: \(message) [invalid-value]"])
+        }
+        let unbounded = Connector("a", plugin: "broken", delivery: policy { $0.whenFull = .dropOldest })
+        #expect(
+            faults(unbounded) == [
+                "a: delivery.whenFull needs delivery.maximumBytes: an outbox without it is never full [missing-value]"
+            ]
+        )
+        let slow = Connector("a", plugin: "segment", delivery: policy { $0.pace = 1e-300 })
+        #expect(try Configuration(connectors: [slow]).connectors.first?.delivery?.pace == 1e-300)
+    }
+
+    @Test func `an isolation that a file may not have is refused in Swift too`() {
+        let sandboxes: [(SandboxSettings, String)] = [
+            (SandboxSettings(read: ["shop"]), "sandbox.read has \"shop\"; it must be an absolute path"),
+            (SandboxSettings(write: [""]), "sandbox.write has \"\"; it must be an absolute path"),
+            (SandboxSettings(memory: 5), "sandbox.memory is 5, outside 16777216 to 1125899906842624"),
+            (SandboxSettings(cpu: .nan), "sandbox.cpu is nan, outside 0.01 to 1024"),
+            (SandboxSettings(threads: 1), "sandbox.threads is 1, outside 8 to 65536"),
+        ]
+        for (sandbox, message) in sandboxes {
+            let leaf = Connector("a", plugin: "broken", isolation: Isolation(.process, sandbox: sandbox))
+            #expect(faults(leaf) == ["a: isolation.\(message) [invalid-value]"])
+        }
+        let misnamed = faults(Connector("a", plugin: "broken", isolation: Isolation(.process, runner: "A b")))
+        #expect(
+            misnamed.first?.hasPrefix("a: isolation.runner is \"A b\"; it must be 1 to 64 lower-case letters") == true
+        )
+        let required = Isolation(.none, sandbox: SandboxSettings(level: .required))
+        #expect(
+            faults(Connector("a", plugin: "broken", isolation: required)) == [
+                "a: isolation.sandbox.level is required, which needs the kind process or auto, not none [invalid-value]"
+            ]
+        )
+    }
+
+    @Test func `what a file says of isolation for others is valid when its connectors are used in Swift`() throws {
+        let text = #"""
+            {"version": 1, "isolation": "process", "sandbox": "required",
+            "connectors": [{"name": "a", "plugin": "segment", "isolation": "none"}]}
+            """#
+        let file = try Configuration(parsing: text, environment: .init([:]))
+        #expect(try Configuration(connectors: file.connectors).connectors.map(\.path) == ["a"])
+    }
+
     @Test func `an appended connector may be another place of a leaf of the file, and of nothing else`() throws {
         let file = try Configuration(parsing: #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment"}]}"#)
         #expect(try file.appending([Connector("x", same: "a")]).connectors.count == 2)

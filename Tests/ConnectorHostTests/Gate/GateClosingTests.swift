@@ -14,7 +14,8 @@ import Testing
 
 /// How gates close: in reverse, after the calls that are inside, and never for ever.
 @Suite(.timeLimit(.minutes(10))) struct GateClosingTests {
-    @Test func `gates close in the reverse of the order in which they opened`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
+    func `gates close in the reverse of the order in which they opened`() async throws {
         let names = [TestHost.unique(), TestHost.unique()]
         let test = try TestHost(
             TestHost.leaf("first", ["name": .string(names[0]), "closes": "held"]),
@@ -36,7 +37,8 @@ import Testing
         #expect(test.host.report.state == .closed)
     }
 
-    @Test func `the children of a sequence close last one first`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
+    func `the children of a sequence close last one first`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(
             TestHost.composite(
@@ -56,7 +58,8 @@ import Testing
         #expect(test.state("line/one") == .closed)
     }
 
-    @Test func `a call that is inside finishes before the gate closes`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
+    func `a call that is inside finishes before the gate closes`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate"))
         await test.host.open()
@@ -73,7 +76,8 @@ import Testing
         #expect(test.state("gate") == .closed)
     }
 
-    @Test func `a call that does not finish in time ends when the gate closes, and the plugin is told`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
+    func `a call that does not finish in time ends when the gate closes, and the plugin is told`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate", settings: #""timeout": "5s", "probe": "off""#))
         await test.host.open()
@@ -95,7 +99,8 @@ import Testing
         await test.noTimers()
     }
 
-    @Test func `every caller resumes when the gate closes, even those in line at a serial one`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "a runner that was late is watched for a while, by a timer"))
+    func `every caller resumes when the gate closes, even those in line at a serial one`() async throws {
         let test = try TestHost(TestHost.leaf("gate", plugin: "serial", settings: #""timeout": "5s", "probe": "off""#))
         await test.host.open()
         let codes = Journal<ConnectorError.Code>()
@@ -162,7 +167,8 @@ import Testing
         await test.noTimers()
     }
 
-    @Test func `a gate that was closed while it opened can be opened again, and the first attempt is forgotten`()
+    @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
+    func `a gate that was closed while it opened can be opened again, and the first attempt is forgotten`()
         async throws
     {
         let name = TestHost.unique()
@@ -186,7 +192,8 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a gate that closes shows the sandbox of the instance that it closes`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
+    func `a gate that closes shows the sandbox of the instance that it closes`() async throws {
         let name = TestHost.unique()
         let test = try await TestHost.opened(TestHost.leaf("gate", ["name": .string(name), "closes": "held"]))
         let gate = try #require(test.host.current.tree["gate"]?.gate)

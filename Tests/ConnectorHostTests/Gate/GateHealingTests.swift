@@ -168,7 +168,8 @@ import Testing
         #expect(await next(test, 2)?.state == .open)
     }
 
-    @Test func `a degraded gate is proved sooner than its interval says`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "proofs in a runner take real time, and the clock moves meanwhile"))
+    func `a degraded gate is proved sooner than its interval says`() async throws {
         let test = try await opened(0, settings: #""heal": {"initial": "1s", "max": "60s"}, "probe": "60s""#)
         try await set(away, test)
         let start = test.clock.now()
@@ -178,7 +179,8 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `one line each says that a gate opened, failed, recovered and degraded`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "proofs in a runner take real time, and the clock moves meanwhile"))
+    func `one line each says that a gate opened, failed, recovered and degraded`() async throws {
         let (opening, openingLogger) = recordedLines()
         let other = try await opened(0, logger: openingLogger)
         #expect(await first(1, of: opening) == ["gate opened"])
@@ -228,7 +230,8 @@ import Testing
         try await test.call("other", "lives", ["name": .string(name)])["created"]?.integer
     }
 
-    @Test func `a replaced key takes over from the refused one without a restart`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "a successor's runner counts and remembers by itself"))
+    func `a replaced key takes over from the refused one without a restart`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try directory.write("key", "first-key")
@@ -247,7 +250,8 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a new key that the vendor could not check yet is tried again later`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "a successor's runner counts and remembers by itself"))
+    func `a new key that the vendor could not check yet is tried again later`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try directory.write("key", "first-key")

@@ -62,9 +62,9 @@ import Testing
         async let third = test.host.open("gate", timeout: .seconds(3600))
         await test.clock.timers(atLeast: 3)
         try await TestHost.finish("\(name):open", [])
-        #expect(await first.gates.map(\.state) == [.open])
-        #expect(await second.gates.map(\.state) == [.open])
-        #expect(try await third.gates.map(\.state) == [.open])
+        #expect(await first.ownGates.map(\.state) == [.open])
+        #expect(await second.ownGates.map(\.state) == [.open])
+        #expect(try await third.ownGates.map(\.state) == [.open])
         #expect(try test.gate("gate").attempts == 1)
         await test.noTimers()
     }
@@ -75,11 +75,10 @@ import Testing
         async let first = test.host.open()
         await test.clock.timers(atLeast: 1)
         async let second = test.host.open(timeout: .seconds(1))
-        await test.clock.timers(atLeast: 2)
-        test.clock.advance(by: .seconds(1))
-        #expect(await second.gates.map(\.state) == [.opening])
+        await test.clock.advance(toTimerAfter: .seconds(1))
+        #expect(await second.ownGates.map(\.state) == [.opening])
         try await TestHost.finish("\(name):open", [])
-        #expect(await first.gates.map(\.state) == [.open])
+        #expect(await first.ownGates.map(\.state) == [.open])
     }
 
     @Test func `a second caller of open waits through all attempts of the first`() async throws {
@@ -93,10 +92,9 @@ import Testing
         async let first = test.host.open()
         await test.clock.timers(atLeast: 1)
         async let second = test.host.open(timeout: .seconds(3600))
-        for attempt in 2...3 {
+        for (attempt, wait) in [(2, 200), (3, 400)] {
             _ = await test.host.report { $0["gate"]?.attempts == attempt && $0["gate"]?.state == .opening }
-            await test.clock.timers(atLeast: 2)
-            test.clock.advance(by: .milliseconds(400))
+            await test.clock.advance(toTimerAfter: .milliseconds(wait))
         }
         #expect(await first["gate"]?.state == .open)
         #expect(await second["gate"]?.state == .open)
@@ -127,7 +125,7 @@ import Testing
         _ = await test.host.report { $0["first"]?.state == .opening }
         #expect(test.state("second") == .closed)
         try await TestHost.finish("\(first):open", [])
-        #expect(await opening.gates.map(\.state) == [.open, .open])
+        #expect(await opening.ownGates.map(\.state) == [.open, .open])
     }
 
     @Test func `a gate after one that failed opens all the same`() async throws {
@@ -135,7 +133,7 @@ import Testing
             TestHost.leaf("first", ["opens": "refuses"]),
             TestHost.leaf("second", settings: #""after": ["first"], "probe": "off""#)
         )
-        #expect(await test.host.open().gates.map(\.state) == [.failed, .open])
+        #expect(await test.host.open().ownGates.map(\.state) == [.failed, .open])
     }
 
     @Test func `a gate after a composite waits for everything in it`() async throws {
@@ -251,7 +249,8 @@ import Testing
         #expect(report["gate"]?.error?.code == .unavailable)
     }
 
-    @Test func `an attempt ends at the overall deadline if that is earlier than its own`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "a runner takes real time to start, and the clock moves meanwhile"))
+    func `an attempt ends at the overall deadline if that is earlier than its own`() async throws {
         let test = try TestHost(
             TestHost.leaf("gate", ["opens": "never"], settings: #""timeout": "60s", "probe": "off""#)
         )
@@ -260,9 +259,22 @@ import Testing
         #expect(await opening["gate"]?.error?.code == .timedOut)
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func `an opening without time loads no plugin and blames none`(_ time: Duration) async throws {
+        let test = try TestHost(TestHost.leaf("gate"))
+        let gate = try #require(await test.host.open(timeout: time)["gate"])
+        #expect(gate.state == .failed && gate.attempts == 1 && gate.misbehaviourCount == 0)
+        #expect(gate.error?.code == .timedOut)
+        #expect(gate.error?.message == "the time to open was over before the attempt began")
+        #expect(gate.plugin?.sha256 == nil)
+        #expect(await test.host.open().isReady)
+        await test.host.close()
+    }
+
     // MARK: Not at all
 
-    @Test func `a plugin that never completes fails at its deadline, and is tried again if the file says so`()
+    @Test(.disabled(if: PendingCalls.areRemote, "a runner takes real time to start, and the clock moves meanwhile"))
+    func `a plugin that never completes fails at its deadline, and is tried again if the file says so`()
         async throws
     {
         let test = try TestHost(
@@ -336,7 +348,7 @@ import Testing
             TestHost.leaf("off", ["opens": "refuses"], settings: #""enabled": false"#),
             TestHost.leaf("good")
         )
-        #expect(await test.host.open().gates.map(\.path) == ["good"])
+        #expect(await test.host.open().ownGates.map(\.path) == ["good"])
     }
 
     @Test func `a plugin that cannot be loaded fails its gate with the reason`() async throws {
@@ -365,7 +377,8 @@ import Testing
         #expect(report["other"]?.state == .open)
     }
 
-    @Test func `an opening that was abandoned because the host closed leaves nothing behind`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "with its last gate the runner ends, and so do the calls in it"))
+    func `an opening that was abandoned because the host closed leaves nothing behind`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
         async let opening = test.host.open()

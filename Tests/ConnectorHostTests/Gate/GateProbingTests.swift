@@ -50,7 +50,8 @@ import Testing
         #expect(report["gate"]?.state == .open)
     }
 
-    @Test func `a gate whose proofs fail is degraded, then failed, and opens again on a retry`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "proofs in a runner take real time, and the clock moves meanwhile"))
+    func `a gate whose proofs fail is degraded, then failed, and opens again on a retry`() async throws {
         let test = try await opened()
         try await set(8, test)
         await next(test)
@@ -137,7 +138,8 @@ import Testing
         #expect(report["gate"]?.error?.code == .timedOut)
     }
 
-    @Test func `a gate that closes while it is proved closes at once, and no proof follows`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "with its last gate the runner ends, and so do the calls in it"))
+    func `a gate that closes while it is proved closes at once, and no proof follows`() async throws {
         let test = try await opened()
         try await set(-1, test)
         await next(test)

@@ -38,7 +38,8 @@ import Testing
         return test
     }
 
-    @Test func `opening a gate whose proofs had failed ends the previous instance and its proofs`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "proofs in a runner take real time, and the clock moves meanwhile"))
+    func `opening a gate whose proofs had failed ends the previous instance and its proofs`() async throws {
         let test = try await opened()
         try await test.call("other", "probes", ["name": .string(name), "status": 8])
         await test.advance(by: .seconds(30), until: .failed, "gate")
@@ -68,7 +69,8 @@ import Testing
         #expect(try await other.call("other", "lives", ["name": .string(second)])["created"] == 0)
     }
 
-    @Test func `two callers of close await the same end`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
+    func `two callers of close await the same end`() async throws {
         let test = try await opened(["closes": "held"])
         let ends = Journal<String>()
         async let first: Void = {
@@ -106,7 +108,8 @@ import Testing
         #expect(test.state("gate") == .closed)
     }
 
-    @Test func `an instance that completes open inside create is not used, and is destroyed`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "each attempt has a runner of its own, which counts by itself"))
+    func `an instance that completes open inside create is not used, and is destroyed`() async throws {
         let test = try TestHost(
             TestHost.leaf(
                 "gate",
@@ -166,7 +169,8 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a gate that heals ends the instance with new secrets that still opens`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "a successor's runner counts and remembers by itself"))
+    func `a gate that heals ends the instance with new secrets that still opens`() async throws {
         let test = try await opened()
         let gate = try #require(test.host.current.tree["gate"]?.gate)
         var configuration = gate.lastConfiguration
@@ -197,7 +201,8 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `opening and closing again and again leaves nothing behind`() async throws {
+    @Test(.disabled(if: PendingCalls.areRemote, "it would start thousands of runners"))
+    func `opening and closing again and again leaves nothing behind`() async throws {
         let host = try ConnectorHost.testing(
             "[\(TestHost.leaf("gate", ["name": .string(name)]))]",
             plugins: [Fixtures.contract("calls")],

@@ -25,6 +25,18 @@ import Testing
         #expect(test.state("gate") == .closed)
     }
 
+    @Test(arguments: [
+        ("[", "1:2"), (#"[{"name": "a", "plugin": 7}]"#, "1:26"), (#"[{"name": "a", "plugin": "nowhere"}]"#, "1:26"),
+        ("[\n" + #"{"name": "a", "plugin": 7}]"#, "2:25"), (#"{"version": 1, "connectors": [7]}"#, "1:31"),
+    ])
+    func `a fault in the connectors of a test has its place in the text that the test wrote`(
+        _ text: String,
+        _ position: String
+    ) {
+        let error = #expect(throws: ConfigurationErrors.self) { try ConnectorHost.testing(text) }
+        #expect(error?.errors.first?.position?.description == position, "\(String(describing: error))")
+    }
+
     @Test func `a host in a service group closes when the group shuts down`() async throws {
         let test = try TestHost(TestHost.leaf("gate"))
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -52,7 +64,31 @@ import Testing
         #expect(error?.message == "the host has closed")
         let report = await test.host.open()
         let missing = #expect(throws: ConnectorError.self) { try report.requireReady() }
-        #expect(missing?.code == .notOpen && missing?.fix?.contains("make another one") == true)
+        #expect(missing?.description == error?.description)
+    }
+
+    @Test func `whatever is asked of a closed host says that it has closed, and what to do`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate"),
+            TestHost.composite("group", "first", TestHost.leaf("a"), TestHost.leaf("b"))
+        )
+        let unopened = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
+        #expect(unopened.message == "the gate is closed" && unopened.fix == "open the host first")
+        await test.host.open()
+        try await test.host.close("gate")
+        let closed = try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") }
+        #expect(closed.message == "the gate is closed" && closed.fix == "open the host first")
+        await test.host.close()
+        let errors = [
+            try await failure { () throws(ConnectorError) in try await test.call("gate", "counts") },
+            try await failure { () throws(ConnectorError) in try await test.call("group", "counts") },
+            try await failure { () throws(ConnectorError) in try await test.host.ready() },
+            try await failure { () throws(ConnectorError) in try test.host.report.requireReady() },
+        ]
+        for error in errors {
+            #expect(error.code == .notOpen && error.message == "the host has closed" && !error.isRetryable, "\(error)")
+            #expect(error.fix == "create a new host from the same file")
+        }
     }
 
     @Test func `a service whose required gate does not open ends with its error and everything closed`() async throws {

@@ -17,6 +17,7 @@ enum PendingCalls {
 
     /// The plugins that leave calls pending by name.
     private static let plugins = ["calls", "serial"]
+    fileprivate static let names = Set(plugins.map(name))
     private static let hosts = Mutex<[@Sendable () -> ConnectorHost?]>([])
 
     private static func name(of plugin: String) -> String { "\(plugin)-by-name" }
@@ -25,7 +26,7 @@ enum PendingCalls {
         TestHost.leaf(name(of: plugin), plugin: plugin, settings: #""probe": "off", "required": false"#)
     }
 
-    /// The leaves that a host needs beside its own ones.
+    /// The leaves that a host, or a file for its reload, needs beside its own ones.
     static func leaves(beside leaves: [String]) -> [String] {
         guard areRemote else { return [] }
         return plugins.filter { plugin in leaves.contains { $0.contains(#""plugin": "\#(plugin)""#) } }.map(leaf)
@@ -58,4 +59,9 @@ enum PendingCalls {
             await Task.yield()
         }
     }
+}
+
+extension Report {
+    /// The gates of the test's own connectors.
+    var ownGates: [GateReport] { gates.filter { !PendingCalls.names.contains($0.path) } }
 }

@@ -119,6 +119,20 @@ import Testing
         await host.close()
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `a simulated host that is closed and released leaves nothing that keeps its clock`() async throws {
+        weak var released: ManualHostClock?
+        do {
+            let clock = ManualHostClock()
+            released = clock
+            let host = try await host(["version": 1, "operations": [["operation": "stop"]]], clock)
+            #expect(try await host.gate("robot").call("stop") == .null)
+            await host.close()
+        }
+        // The threads that closed it may still be on their way out.
+        while released != nil { await Task.yield() }
+    }
+
     @Test func `a delay follows the host's clock`() async throws {
         let clock = ManualHostClock()
         let host = try await host(

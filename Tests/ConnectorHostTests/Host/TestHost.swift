@@ -47,7 +47,7 @@ struct TestHost: Sendable {
     private static let plugins =
         [
             "blocks", "calls", "crashes", "crashes-on-delivery", "deliveries", "forms", "frees-on-cancel", "hostile",
-            "nulls", "serial", "uses", "values",
+            "nulls", "serial", "timers", "uses", "values",
         ]
         .map(Fixtures.contract)
         + ["timer", "sync", "http"].map(Fixtures.plugin)

@@ -38,6 +38,24 @@ import Testing
         #expect(wrong.description == "gate: Array<Int> becomes an array in JSON, and an object is needed [invalid]")
     }
 
+    @Test(arguments: ValueType.allCases)
+    func `a number is what its JSON would be, and is left to JSON where it does not fit`(type: ValueType) {
+        let integers: [Int64] = [
+            0, 1, -1, 127, 128, -128, -129, 255, 256, 32767, 32768, 65535, 65536, 1 << 31, 1 << 32, .min, .max,
+        ]
+        for integer in integers {
+            let json = try? CallValue(.integer(integer), as: type, handles: nil)
+            for value in [integer, Int(integer)] as [any OperationValue] {
+                #expect(CallValue(number: value, as: type) == (type.isScalar ? json : nil), "\(integer)")
+            }
+        }
+        for number in [0, -0.0, 0.5, 1, 1e300, .infinity, .nan] as [Double] {
+            let json = try? CallValue(.number(number), as: type, handles: nil)
+            #expect(CallValue(number: number, as: type) == (type == .f64 ? json : nil), "\(number)")
+        }
+        #expect(CallValue(number: JSONValue.integer(1), as: type) == nil)
+    }
+
     @Test func `an operation can be named with its capability`() async throws {
         let test = try await TestHost.opened()
         #expect(try await test.call("gate", "calls/answer", ["value": 3]) == 3)

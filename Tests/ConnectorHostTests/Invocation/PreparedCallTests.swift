@@ -41,6 +41,22 @@ import Testing
         #expect(try await forms.call("integers2", 40.0, 2) == integers)
     }
 
+    /// A value of the application's own type.
+    private struct Own: OperationValue {
+        let json: JSONValue
+    }
+
+    @Test(arguments: TestChannel.all)
+    func `a value of the application's own type is passed as its JSON`(channel: TestChannel) async throws {
+        let (_, values, forms) = try await opened(channel)
+        let integers = try await forms.call("integers2", ["a": 40, "b": 2])
+        #expect(try await forms.call("integers2", Own(json: 40), Own(json: 2.0)) == integers)
+        #expect(try await values.call("maybe", Own(json: .null), 0.5) == "-b--")
+        #expect(try await values.call("count", Own(json: "caf\u{e9}")) == 5)
+        let error = try await failure { () throws(ConnectorError) in try await forms.call("integers1", Own(json: "1")) }
+        #expect(error.message == "integers1, a: expected i64, got a string")
+    }
+
     @Test(arguments: TestChannel.all)
     func `optional parameters may be null, and left out at the end`(channel: TestChannel) async throws {
         let (_, values, _) = try await opened(channel)

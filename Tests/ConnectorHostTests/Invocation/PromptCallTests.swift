@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -44,10 +45,11 @@ import Testing
 
     private let clock = SteppingClock()
 
-    private func opened() async throws -> ConnectorHost {
+    /// - Parameter settings: More of the connector, such as `, "isolation": "process"`.
+    private func opened(_ plugin: String = "prompt", settings: String = "") async throws -> ConnectorHost {
         let host = try ConnectorHost.testing(
-            #"[{"name": "gate", "plugin": "prompt", "probe": "off"}]"#,
-            plugins: [Fixtures.contract("prompt")],
+            #"[{"name": "gate", "plugin": "\#(plugin)", "probe": "off"\#(settings)}]"#,
+            plugins: [Fixtures.contract(plugin)],
             clock: clock
         )
         #expect(await host.open().isReady)
@@ -86,6 +88,41 @@ import Testing
         #expect(try await isInline(operation, gate))
         #expect(try await !isInline("elsewhere", gate))
         #expect(host.report["gate"]?.misbehaviourCount == 0)
+        await host.close()
+    }
+
+    /// The meter of an operation that has been called.
+    private func meter(of operation: String, _ host: ConnectorHost) throws -> CallMeter {
+        let node = try #require(host.current.tree["gate"])
+        let known = unsafe node.tally.meter(of: operation)?.takeUnretainedValue()
+        return try #require(known)
+    }
+
+    @Test func `an operation is expected to be prompt if its manifest says so`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        #expect(try await isInline("threadFor", gate))
+        #expect(try await !isInline("elsewhere", gate))
+        #expect(try meter(of: "threadFor", host).isPrompt)
+        #expect(try !meter(of: "elsewhere", host).isPrompt)
+        await host.close()
+    }
+
+    @Test func `a wrong expectation changes nothing about a call, which corrects it`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        for operation in ["threadFor", "elsewhere", "begin"] { _ = try await thread(of: operation, gate) }
+        let prompt = try meter(of: "threadFor", host)
+        prompt.isPrompt = false
+        #expect(try await isInline("threadFor", gate))
+        #expect(prompt.isPrompt)
+        let blocking = try meter(of: "elsewhere", host)
+        blocking.isPrompt = true
+        #expect(try await !isInline("elsewhere", gate))
+        #expect(!blocking.isPrompt)
+        // A prompt operation that answers by completion runs on its caller's thread, too, but is no prepared call.
+        #expect(try await isInline("begin", gate))
+        #expect(try !meter(of: "begin", host).isPrompt)
         await host.close()
     }
 
@@ -157,7 +194,7 @@ import Testing
 
     @Test(arguments: ["thread", "begin", "elsewhere"])
     func `a call whose time passes on the way to the function is not made`(_ operation: String) async throws {
-        let host = try await opened()
+        let host = try await opened(settings: Self.breaker)
         let gate = try host.gate("gate")
         let arguments: JSONObject = operation == "elsewhere" ? ["a": 1] : [:]
         clock.step(by: .microseconds(900))
@@ -165,10 +202,51 @@ import Testing
             try await gate.call(operation, arguments, options: CallOptions(timeout: .microseconds(500)))
         }
         clock.step(by: .zero)
-        #expect(error.code == .timedOut && error.isRetryable)
+        expectNotMade(error, host)
+        await host.close()
+    }
+
+    @Test func `a prompt call with values in order whose time passes on the way to the function is not made`()
+        async throws
+    {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        #expect(try await isInline("threadFor", gate))
+        clock.step(by: .microseconds(900))
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.call("threadFor", 1, options: CallOptions(timeout: .microseconds(500)))
+        }
+        clock.step(by: .zero)
+        #expect(error.code == .timedOut && error.isRetryable && error.sending == .no)
+        #expect(host.report["gate"]?.misbehaviourCount == 0)
+        #expect(try await isInline("threadFor", gate))
+        await host.close()
+    }
+
+    @Test func `a typed call whose time passes on the way to the function is not made`() async throws {
+        let host = try await opened("calls", settings: Self.breaker)
+        let answer = try host.gate("gate").typed(
+            "answer",
+            "(value: json) async -> json",
+            as: OperationFunction.Texts1.self
+        )
+        clock.step(by: .microseconds(900))
+        let error = try await failure { () throws(ConnectorError) in
+            try await answer("1", options: CallOptions(timeout: .microseconds(500)))
+        }
+        clock.step(by: .zero)
+        expectNotMade(error, host)
+        await host.close()
+    }
+
+    private static let breaker = #", "breaker": {"failures": 1, "window": "1m", "probe": "10s"}"#
+
+    /// Expects the error of a call whose time was over before it reached the plugin, and a gate that is none the worse for it.
+    private func expectNotMade(_ error: ConnectorError, _ host: ConnectorHost) {
+        #expect(error.code == .timedOut && error.isRetryable && error.sending == .no)
         #expect(error.message.contains("was over before it began"))
         #expect(host.report["gate"]?.misbehaviourCount == 0)
-        await host.close()
+        #expect(host.report["gate"]?.breaker?.state == .closed)
     }
 
     @Test func `values reach their parameters, and the answer is that of the function`() async throws {
@@ -180,6 +258,20 @@ import Testing
         #expect(try await gate.call("add", ["a": 1, "b": 2]) == 3.0)
         #expect(try await gate.call("prompt/add", 1, 1) == 2.0)
         await host.close()
+    }
+
+    @Test func `a prompt call is in the recording of its gate`() async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let directory = ScratchDirectory()
+        let settings = #""probe": "off", "record": "\#(directory.path)/gate.json""#
+        let endpoint: JSONObject = ["endpoint": .string(server.url("/"))]
+        let test = try TestHost(TestHost.leaf("gate", plugin: "http", endpoint, settings: settings))
+        #expect(await test.host.open().isReady)
+        #expect(try await test.host.gate("gate").call("half", 3) == 1.5)
+        await test.host.close()
+        let recording = try JSONValue(parsing: SystemFile.bytes(of: "\(directory.path)/gate.json", limit: 1 << 20))
+        #expect(recording["calls"] == [["operation": "fetch/half", "arguments": ["of": 3], "result": 1.5]])
     }
 
     @Test func `every mistake is found before the function runs, with the same message as on a thread`() async throws {

@@ -100,6 +100,30 @@ import Testing
         #expect(try reader.text(limit: 256).utf8.count <= 258 && reader.rest == 0)
     }
 
+    @Test(arguments: [nil, "00ff"] as [String?])
+    func `the description of an instance is read as it was written`(_ sha256: String?) throws {
+        let description = InstanceDescription(
+            gate: "shop",
+            path: "/opt/shop.so",
+            isLibrary: false,
+            sidecar: "/opt/shop.connector.json",
+            isEmbedded: true,
+            manifest: [1, 2],
+            configuration: [3],
+            services: ["log/1"],
+            logLevel: 4,
+            time: 5,
+            followsHostClock: true,
+            sha256: sha256
+        )
+        var message = MessageWriter()
+        description.put(to: &message)
+        var reader = MessageReader(message.bytes)
+        let read = try InstanceDescription(&reader)
+        #expect(read == description)
+        #expect(reader.rest == 0)
+    }
+
     @Test func `a forged message is read within its bytes, or is a protocol violation`() {
         var generator = SeededGenerator(seed: 20)
         var (read, refused, wrong) = (0, 0, 0)

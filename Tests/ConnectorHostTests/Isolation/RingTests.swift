@@ -65,6 +65,36 @@ import Testing
         #expect(counter.withLock(\.self) == 1)
     }
 
+    @Test func `a full ring overwrites nothing, however much is written`() throws {
+        let ring = try Self.ring()
+        let (writer, reader) = (RingWriter(ring), RingReader(ring))
+        #expect(try Self.write(writer, Array(repeating: 1, count: 64)) == 64)
+        for _ in 0..<3 { #expect(try Self.write(writer, Array(repeating: 2, count: 200)) == 0) }
+        #expect(try Self.read(reader, 200) == Array(repeating: 1, count: 64))
+        #expect(try Self.read(reader, 200) == [])
+    }
+
+    #if os(Linux)
+        @Test func `memory of another size, or without seals, is not mapped, and nobody can shrink it`() throws {
+            let size = RingMemory.size(capacity: 4096)
+            let memory = try #require(SharedMemory(size: size))
+            func copy() -> OwnedDescriptor { OwnedDescriptor(OwnedDescriptor.duplicate(memory.descriptor)) }
+            let whole = SharedMemory(copy(), size: size), larger = SharedMemory(copy(), size: size + 4096)
+            #expect(whole != nil && larger == nil)
+            for other in [0, 4096, size + 4096] {
+                #expect(ftruncate(memory.descriptor, off_t(other)) == -1 && errno == EPERM)
+            }
+            // A file has the size, and no seals.
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let path = try directory.write("file", [UInt8](repeating: 0, count: size))
+            let file = unsafe open(path, O_RDWR | O_CLOEXEC)
+            try #require(file >= 0)
+            let unsealed = SharedMemory(OwnedDescriptor(file), size: size)
+            #expect(unsealed == nil)
+        }
+    #endif
+
     @Test func `a megabyte passes through a small ring while both sides wait for each other`() async throws {
         let ring = try Self.ring(4096)
         let bytes = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }

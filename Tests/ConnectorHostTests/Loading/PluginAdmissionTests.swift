@@ -52,12 +52,25 @@ import Testing
         }
     }
 
+    @Test func `an image that another process has checked is loaded, and one of other bytes at its path is not`() throws
+    {
+        try Fixtures.withDirectory { directory in
+            let path = try Fixtures.plugin("checked", "1.0.0", in: directory, as: "checked")
+            let admission = PluginAdmission(sha256: try digest(path))
+            #expect(try error(path, admission) == nil)
+            let other = try Fixtures.plugin("checked", "1.0.0", in: directory, as: "other")
+            #expect(Fixtures.run("mv '\(other)' '\(path)'") == 0)
+            #expect(try error(path, admission)?.code == .loadFailed)
+        }
+    }
+
     @Test func `a refused image has run no constructor`() throws {
         // It would end this process.
         let path = Fixtures.misbehaving("crashes-in-constructor")
         #expect(try error(path, PluginAdmission(lock: PluginLock(file: "l")))?.code == .notLocked)
         let key = try #require(MinisignKey("RWTSp9xObBq8/k5RLU0nt9d0QzbHdsvkSgy6rz7doZ91NA6u/Po8wirW"))
         #expect(try error(path, PluginAdmission(keys: [key], requiresSignature: true))?.code == .denied)
+        #expect(try error(path, PluginAdmission(sha256: String(repeating: "0", count: 64)))?.code == .loadFailed)
     }
 
     @Test func `a version other than the locked one is refused with both digests`() throws {

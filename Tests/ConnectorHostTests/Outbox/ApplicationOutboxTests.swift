@@ -135,6 +135,16 @@ import Testing
         }
     }
 
+    @Test func `dead letters go to no unknown connector, also if there are none`() async throws {
+        let test = try TestHost(TestHost.leaf("a", plugin: "deliveries"))
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.host.replayDeadLetters(to: "nobody")
+        }
+        #expect(error.code == .unknownConnector)
+        #expect(try await test.host.replayDeadLetters(to: "a") == 0)
+        await test.host.close()
+    }
+
     @Test func `a receipt says which vendors got the event directly, and which get it from the outbox`() async throws {
         let queued = try host()
         await queued.open()

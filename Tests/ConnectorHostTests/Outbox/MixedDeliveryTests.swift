@@ -99,11 +99,11 @@ import Testing
         }
         let node = try host.current.node("vendors").node
         let sent = events("track", "identify", "track")
-        let answers = try await node.deliver(sent).get()
+        let answers = try await node.deliver(OutboxBatch(events: sent)).get()
         #expect(answers.map(\.isUnsent) == [false, true, true])
         #expect(answers[0] == .accepted)
         #expect(host.report["vendors/other"]?.calls?.total ?? 0 == 0)
-        #expect(try await node.deliver(Array(sent[1...])).get().map(\.isUnsent) == [false, true])
+        #expect(try await node.deliver(OutboxBatch(events: Array(sent[1...]))).get().map(\.isUnsent) == [false, true])
         #expect(host.report["vendors/other"]?.calls?.total == 1)
         #expect(host.report["vendors/batches"]?.calls?.total == 1)
         await host.close()
@@ -117,7 +117,7 @@ import Testing
             TestHost.composite("vendors", "first", TestHost.composite("inner", "all", other, batches))
         }
         let node = try host.current.node("vendors").node
-        let answers = try await node.deliver(events("track", "identify")).get()
+        let answers = try await node.deliver(OutboxBatch(events: events("track", "identify"))).get()
         #expect(answers.map(\.isUnsent) == [false, true])
         #expect(host.report["vendors/inner/other"]?.calls?.total == 1)
         #expect(host.report["vendors/inner/batches"]?.calls?.total == 1)
@@ -130,7 +130,7 @@ import Testing
             TestHost.composite("vendors", "first", other)
         }
         let node = try host.current.node("vendors").node
-        let result = await node.deliver(events("track", "track"))
+        let result = await node.deliver(OutboxBatch(events: events("track", "track")))
         let error = #expect(throws: ConnectorError.self) { try result.get() }
         #expect(error?.code == .misbehaved && error?.connector == "vendors/other")
         #expect(error?.message.contains("there must be 2 answers") == true)
@@ -148,7 +148,8 @@ import Testing
             TestHost.composite("vendors", "canary", other, batches, settings: #""canary": {"share": 100}"#)
         }
         let node = try host.current.node("vendors").node
-        #expect(try await node.deliver(events("track", "identify")).get() == [.accepted, .accepted])
+        let both = OutboxBatch(events: events("track", "identify"))
+        #expect(try await node.deliver(both).get() == [.accepted, .accepted])
         #expect(host.report["vendors/batches"]?.calls?.total == 1)
         #expect(host.report["vendors/other"]?.calls?.total == 1)
         await host.close()

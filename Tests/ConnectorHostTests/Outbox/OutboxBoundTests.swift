@@ -57,7 +57,7 @@ import Testing
         let node = try test.host.current.node("gate").node
         let name = TestHost.unique()
         let events = events(around: "begin", #"{"name":"\#(name)"}"#, test)
-        let delivery = Task { await node.deliver(events) }
+        let delivery = Task { await node.deliver(OutboxBatch(events: events)) }
         try await TestHost.taken(name)
         delivery.cancel()
         let answers = try await delivery.value.get()
@@ -75,7 +75,7 @@ import Testing
         let test = try await TestHost.opened()
         let node = try test.host.current.node("gate").node
         let events = events(around: "refuse", #"{"status":\#(status)}"#, test)
-        let outcomes = try await node.deliver(events).get().map(\.outcome)
+        let outcomes = try await node.deliver(OutboxBatch(events: events)).get().map(\.outcome)
         #expect(outcomes == (isEventFault ? [.accepted, .rejected, .accepted] : [.accepted, .retry, .retry]))
         await test.host.close()
     }
@@ -94,7 +94,7 @@ import Testing
                 payload: Array(#"{"name":"\#(name)"}"#.utf8)
             )
         }
-        let delivery = Task { await node.deliver(events) }
+        let delivery = Task { await node.deliver(OutboxBatch(events: events)) }
         for name in names.prefix(2) {
             try await TestHost.taken(name)
             test.clock.advance(by: .seconds(10))
@@ -112,7 +112,7 @@ import Testing
         let events = events(around: "answer", #"{"value":1}"#, test)
         let delivery = Task {
             while !Task.isCancelled { await Task.yield() }
-            return await node.deliver(events)
+            return await node.deliver(OutboxBatch(events: events))
         }
         delivery.cancel()
         #expect(try await delivery.value.get().map(\.code) == [.cancelled, .cancelled, .cancelled])

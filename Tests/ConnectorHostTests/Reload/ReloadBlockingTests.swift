@@ -151,7 +151,8 @@ struct ReloadBlockingTests {
         await host.close()
     }
 
-    @Test func `a gate that is closed by hand while it opens anew stays closed, and the reload goes on`() async throws {
+    @Test func `a gate that is closed by hand while it opens again stays closed, and the reload goes on`() async throws
+    {
         try makePipe()
         let exclusive = #", "exclusive": true"#
         try workspace.install(.init(manifest: exclusive))

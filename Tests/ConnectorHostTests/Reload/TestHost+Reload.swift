@@ -14,10 +14,12 @@ extension TestHost {
         await host.reload(try Self.configuration(connectors, mode: mode))
     }
 
-    /// A configuration with these connectors.
+    /// A configuration with these connectors, whose plugins run where those of a ``TestHost`` do.
     static func configuration(_ connectors: [String], mode: String = "atomic") throws -> Configuration {
-        try Configuration(
-            parsing: #"{"version": 1, "reload": "\#(mode)", "connectors": [\#(connectors.joined(separator: ","))]}"#,
+        let isolation = PendingCalls.areRemote ? #", "isolation": "process""# : ""
+        let all = (connectors + PendingCalls.leaves(beside: connectors)).joined(separator: ",")
+        return try Configuration(
+            parsing: #"{"version": 1, "reload": "\#(mode)"\#(isolation), "connectors": [\#(all)]}"#,
             environment: Configuration.Environment([:])
         )
     }

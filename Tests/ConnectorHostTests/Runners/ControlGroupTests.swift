@@ -3,7 +3,6 @@
 
 #if os(Linux)
     import ConnectorBase
-    import ConnectorSandbox
     import ConnectorTestSupport
     import Glibc
     import Testing

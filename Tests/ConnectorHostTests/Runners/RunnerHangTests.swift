@@ -24,6 +24,9 @@
         .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer")
     )
     struct RunnerHangTests {
+        /// Threads that calls may block.
+        private let threads = WorkerThreads()
+
         private static func leaf(_ name: String = "gate", _ config: JSONObject = [:], _ settings: String = "") -> String
         {
             let common = #""isolation": "process", "sandbox": "off", "heal": {"initial": "1s", "max": "1s"}"#
@@ -34,8 +37,13 @@
         private static func stop(_ test: TestHost, _ path: String = "gate") async throws -> pid_t {
             let process = pid_t(try #require(try await test.call(path, "process").integer))
             #expect(kill(process, SIGSTOP) == 0)
-            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+            await awaitStop(of: process)
             return process
+        }
+
+        /// Waits until a process has stopped.
+        private static func awaitStop(of process: pid_t) async {
+            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
         }
 
         /// Moves the clock until something is so, where no runner starts meanwhile: that takes real time.
@@ -101,6 +109,60 @@
             while kill(process, 0) == 0 { await Task.yield() }
             try await Self.heal(test, "gate", "other")
             _ = try? await opening.value
+            await test.host.close()
+        }
+
+        @Test func `a runner that stops while its gate opens is ended, and the gate has failed`() async throws {
+            let settings = RunnerCallTests.numbered + #", "timeout": "7s", "retry": {"attempts": 1}"#
+            let test = try TestHost(
+                TestHost.leaf("gate", plugin: "crashes", ["opens": "stop"], settings: settings)
+            )
+            let opened = OneShot<Report>()
+            Task { opened.send(await test.host.open()) }
+            while test.host.environment.runners.runners.isEmpty { await Task.yield() }
+            let process = pid_t(try #require(test.host.environment.runners.runners.first).processNumber)
+            await Self.awaitStop(of: process)
+            try await Self.advance(test) { opened.value != nil && kill(process, 0) == -1 }
+            let gate = try #require(opened.value?["gate"])
+            #expect(gate.state == .failed && gate.error?.code == .timedOut, "\(gate.error?.description ?? "")")
+            await test.host.close()
+            #expect(test.host.environment.runners.runners.isEmpty)
+        }
+
+        /// A lane is opened for the first prepared call. If its runner is stopped, the call travels as a message, and is late.
+        @Test(arguments: [SIGSTOP, SIGKILL])
+        func `a runner that is stopped or killed while a lane opens is ended, and so is the call`(
+            _ signal: Int32
+        ) async throws {
+            let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
+            let gate = try test.host.gate("gate")
+            let process = try await Self.stop(test)
+            let ended = OneShot<ConnectorError>()
+            let call = Task(executorPreference: threads) {
+                let error = try await failure { () throws(ConnectorError) in
+                    try await gate.withPrepared("process") { prepared throws(ConnectorError) in try prepared() }
+                }
+                ended.send(error)
+            }
+            let patience = CallLanes.openingPatience - LaneStream.briefly
+            await test.clock.timer(dueAfter: .nanoseconds(Int64(patience)))
+            if signal == SIGKILL {
+                #expect(kill(process, SIGKILL) == 0)
+            } else {
+                try await Self.advance(test) { ended.value != nil && kill(process, 0) == -1 }
+            }
+            try await call.value
+            let error = await ended.wait()
+            if signal == SIGKILL {
+                #expect(error.code == .crashed && error.sending == .no, "\(error)")
+            } else {
+                #expect(error.code == .timedOut, "\(error)")
+            }
+            while kill(process, 0) == 0 { await Task.yield() }
+            // The gate learns of the end after the process is gone.
+            while test.state("gate") == .open { await Task.yield() }
+            try await Self.heal(test, "gate")
+            #expect(try await test.call("gate", "process") != .integer(Int64(process)))
             await test.host.close()
         }
 

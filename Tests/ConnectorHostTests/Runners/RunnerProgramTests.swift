@@ -23,6 +23,18 @@ struct RunnerProgramTests {
         try RunnerProgram.find(path: nil, environment: { _ in nil }, directory: RunnerProgram.ownDirectory)
     }
 
+    /// A pool that starts one program.
+    private static func pool(_ program: RunnerProgram) -> RunnerPool {
+        RunnerPool { () throws(ConnectorError) in
+            program
+        } onLine: { _, _ in
+        }
+    }
+
+    private static func key(_ name: String) -> RunnerPool.Key {
+        RunnerPool.Key(name, sandbox: SandboxSettings(level: .off))
+    }
+
     @Test func `a runner that is not there is an error with the places that were searched`() async throws {
         let error = try #require(throws: ConnectorError.self) {
             try RunnerProgram.find(path: nil, environment: { $0 == "PATH" ? "/nowhere" : nil }, directory: "/none")
@@ -40,49 +52,120 @@ struct RunnerProgramTests {
         #expect(named.message.contains("CONNECTOR_RUNNER"))
     }
 
-    @Test func `once a runner has answered, the next is the same program, whatever has become of its file`() throws {
-        try Fixtures.withDirectory { directory in
-            let path = "\(directory)/connector-runner"
-            try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
-            func pool() -> RunnerPool {
-                RunnerPool { () throws(ConnectorError) in
-                    try RunnerProgram(path: path)
-                } onLine: { _, _ in
-                }
-            }
-            func key(_ name: String) -> RunnerPool.Key { RunnerPool.Key(name, sandbox: SandboxSettings(level: .off)) }
-
-            let running = pool()
-            var runners = [try running.hold(key("first"))]
-            // As package managers replace files, and remove them.
-            try Fixtures.write(Array("no program".utf8), to: "\(path).new")
-            try #require(Fixtures.run("chmod 755 '\(path).new' && mv '\(path).new' '\(path)'") == 0)
-            runners.append(try running.hold(key("second")))
-            let fresh = #expect(throws: ConnectorError.self) { _ = try pool().hold(key("first")) }
-            #expect(fresh?.message == "\(path) cannot be started")
-            try #require(unsafe unlink(path) == 0)
-            runners.append(try running.hold(key("third")))
-            #expect(Set(runners.map(\.processNumber)).count == 3 && runners.allSatisfy(\.isAlive))
-            for runner in runners { runner.release() }
-        }
-    }
-
     @Test func `a program that was overwritten in place is not started`() throws {
         try Fixtures.withDirectory { directory in
             let path = "\(directory)/connector-runner"
             try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
             let program = try RunnerProgram(path: path)
-            let pool = RunnerPool { () throws(ConnectorError) in
-                program
-            } onLine: { _, _ in
-            }
+            let pool = Self.pool(program)
             // It would still run.
             try #require(Fixtures.run("printf x >> '\(path)'") == 0)
-            let key = RunnerPool.Key("gate", sandbox: SandboxSettings(level: .off))
-            let error = #expect(throws: ConnectorError.self) { _ = try pool.hold(key) }
+            program.seal()
+            #expect(!program.isSealed)
+            let error = #expect(throws: ConnectorError.self) { _ = try pool.hold(Self.key("gate")) }
             #expect(error?.message == "\(path) has been overwritten since the host opened it")
         }
     }
+
+    #if os(Linux)
+        /// Whether a runner was started from sealed memory.
+        private static func isFromMemory(_ runner: Runner) -> Bool {
+            Fixtures.run("readlink /proc/\(runner.processNumber)/exe | grep -q memfd:connector-runner") == 0
+        }
+
+        @Test func `once a runner has answered, the next is the same program, whatever has become of its file`() throws
+        {
+            try Fixtures.withDirectory { directory in
+                let path = "\(directory)/connector-runner"
+                try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
+                func pool() -> RunnerPool {
+                    RunnerPool { () throws(ConnectorError) in
+                        try RunnerProgram(path: path)
+                    } onLine: { _, _ in
+                    }
+                }
+                let running = pool()
+                var runners = [try running.hold(Self.key("first"))]
+                // As package managers replace files, and remove them.
+                try Fixtures.write(Array("no program".utf8), to: "\(path).new")
+                try #require(Fixtures.run("chmod 755 '\(path).new' && mv '\(path).new' '\(path)'") == 0)
+                runners.append(try running.hold(Self.key("second")))
+                let fresh = #expect(throws: ConnectorError.self) { _ = try pool().hold(Self.key("first")) }
+                #expect(fresh?.message == "\(path) cannot be started")
+                try #require(unsafe unlink(path) == 0)
+                runners.append(try running.hold(Self.key("third")))
+                #expect(Set(runners.map(\.processNumber)).count == 3 && runners.allSatisfy(\.isAlive))
+                for runner in runners { runner.release() }
+            }
+        }
+
+        @Test func `what is written in place into the program of a runner that has answered never runs`() async throws {
+            let directory = ScratchDirectory()
+            defer { withExtendedLifetime(directory) {} }
+            let (path, mark) = ("\(directory.path)/connector-runner", "\(directory.path)/mark")
+            try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
+            let program = try RunnerProgram(path: path)
+            let pool = Self.pool(program)
+            let first = try pool.hold(Self.key("first"))
+            while !program.isSealed { await Task.yield() }
+            #expect(!Self.isFromMemory(first))
+            first.release()
+            // The system lets nobody write into a file that runs.
+            await first.ended.wait()
+            try #require(Fixtures.run("printf '#!/bin/sh\\ntouch %s\\n' '\(mark)' > '\(path)'") == 0)
+            // It would run, and leave its mark.
+            try #require(Fixtures.run("'\(path)' && rm '\(mark)'") == 0)
+            let second = try pool.hold(Self.key("second"))
+            #expect(second.isAlive && Self.isFromMemory(second))
+            #expect(unsafe access(mark, F_OK) == -1)
+            second.release()
+            await second.ended.wait()
+        }
+
+        @Test func `where the system runs no program from memory, runners are started from the file`() async throws {
+            let program = try Self.installed()
+            let pool = Self.pool(program)
+            program.seal()
+            let sealed = try program.image()
+            #expect(program.isSealed && program.unseal(sealed))
+            let file = try program.image()
+            #expect(!program.isSealed && !program.unseal(file))
+            let runner = try pool.hold(Self.key("gate"))
+            #expect(runner.isAlive)
+            runner.release()
+            await runner.ended.wait()
+        }
+
+        /// As `scripts/install` lays the program out, with the libraries of Swift in a directory beside its own.
+        @Test func `a runner that finds its libraries relative to its file finds them from memory, too`() async throws {
+            let directory = ScratchDirectory()
+            defer { withExtendedLifetime(directory) {} }
+            let path = "\(directory.path)/libexec/connector-runner"
+            let installed = try Self.installed().path
+            let script = #"""
+                set -e
+                cd '\#(directory.path)'
+                mkdir libexec
+                old=$(readelf -d '\#(installed)' | sed -n 's/.*RUNPATH.*\[\(.*\)\]/\1/p')
+                ln -s "${old%%:*}" lib
+                new='$ORIGIN/../lib'
+                rest=$(printf "%$((${#old} - ${#new}))s" '' | sed 's/ /\\x00/g')
+                old=$(printf %s "$old" | sed 's/[$.]/\\&/g')
+                LC_ALL=C sed "s|$old|$new$rest|" '\#(installed)' > libexec/connector-runner
+                chmod 755 libexec/connector-runner
+                """#
+            try #require(Fixtures.run(script) == 0)
+            let program = try RunnerProgram(path: path)
+            let pool = Self.pool(program)
+            let first = try pool.hold(Self.key("first"))
+            while !program.isSealed { await Task.yield() }
+            #expect(try program.image().variable == "LD_LIBRARY_PATH=\(directory.path)/libexec/../lib")
+            let second = try pool.hold(Self.key("second"))
+            #expect(second.isAlive && Self.isFromMemory(second))
+            for runner in [first, second] { runner.release() }
+            await second.ended.wait()
+        }
+    #endif
 
     @Test func `what keeps a runner from starting is named, and not its program instead`() {
         let path = "/usr/bin/connector-runner"
@@ -162,6 +245,9 @@ struct RunnerProgramTests {
         _ = try OutgoingMessages(child.socket).send(frame, page.descriptor)
         var answer: [UInt8] = []
         while true {
+            // The host's end does not wait on every system.
+            var entry = pollfd(fd: child.socket, events: Int16(POLLIN), revents: 0)
+            try #require(unsafe poll(&entry, 1, -1) == 1)
             var bytes = [UInt8](repeating: 0, count: 256)
             let count = unsafe recv(child.socket, &bytes, bytes.count, 0)
             guard count > 0 else { break }

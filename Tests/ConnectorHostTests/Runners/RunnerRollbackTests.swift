@@ -9,7 +9,7 @@ import Testing
 @testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorIsolation
-@testable import ConnectorSandbox
+@testable import ConnectorPlatform
 
 /// Connectors that were to run in a runner, and stay where they were.
 @Suite(

@@ -126,6 +126,56 @@
             await test.host.close()
         }
 
+        /// Layers that a system lacks, and how the report names what is missing.
+        private static let absences = [
+            ("namespaces", "; no namespaces (the kernel refuses them: Operation not permitted)"),
+            ("landlock", "; no landlock (the kernel has none: Function not implemented)"),
+            ("landlock6", "; this ABI knows nothing of signals and abstract sockets"),
+            ("seccomp", "; no filter (the kernel refuses it: Operation not permitted)"),
+            ("seccomp", "make a socket, send to a socket by its name"),
+            geteuid() == 0
+                ? ("identity", "; no identity (root stays root: Operation not permitted)")
+                : ("capabilities", "; no identity (capabilities stay: Operation not permitted)"),
+            ("limits", "; no limits (a limit cannot be set: Operation not permitted)"),
+            ("descriptors limits", "; no descriptors (descriptors cannot be closed: Operation not permitted)"),
+        ]
+
+        @Test(arguments: absences)
+        func `where a layer is missing, the gate opens and says what and why, unless the sandbox is required`(
+            _ layers: String,
+            _ fault: String
+        ) async throws {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let program = try RunnerProgram.find(
+                path: nil,
+                environment: { _ in nil },
+                directory: RunnerProgram.ownDirectory
+            )
+            let script = """
+                #!/bin/sh
+                exec '\(Fixtures.build)/tools/refusing' \(layers) -- '\(program.path)' "$@"
+                """
+            let path = try directory.write("runner", script, mode: 0o755)
+            func opened(_ level: String) async throws -> GateReport {
+                let settings = #""probe": "off", "isolation": "process", "sandbox": {"level": "\#(level)"}"#
+                let test = try TestHost(
+                    TestHost.leaf("gate", plugin: "values", settings: settings),
+                    environment: [RunnerProgram.variable: path]
+                )
+                let report = await test.host.open()
+                await test.host.close()
+                return try #require(report["gate"])
+            }
+            let gate = try await opened("default")
+            #expect(gate.state == .open, "\(gate.error?.description ?? "")")
+            #expect(gate.sandbox?.contains(fault) == true, "\(gate.sandbox ?? "")")
+            #expect(gate.confinement == .partial)
+            let error = try #require(try await opened("required").error)
+            #expect(error.code == .unsupported && error.message.contains(fault), "\(error)")
+            #expect(error.fix == #"run the host where it does, or write "level": "default" in its "sandbox""#)
+        }
+
         @Test func `a path that is not there is left out, and the rest of the sandbox holds`() async throws {
             let test = try await Self.opened(#"{"read": ["/nowhere", "/etc/passwd"]}"#)
             let gate = try #require(test.host.report["gate"])

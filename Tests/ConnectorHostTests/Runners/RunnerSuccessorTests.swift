@@ -9,7 +9,6 @@ import Testing
 @testable import ConnectorHost
 @testable import ConnectorIsolation
 @testable import ConnectorPlatform
-@testable import ConnectorSandbox
 
 #if canImport(Glibc)
     import Glibc

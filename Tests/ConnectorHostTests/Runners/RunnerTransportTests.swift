@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+import ConnectorDigest
 import ConnectorTestSupport
 import Synchronization
 import Testing
 
 @testable import ConnectorInvocation
 @testable import ConnectorIsolation
+@testable import ConnectorLoading
 @testable import ConnectorPlatform
-@testable import ConnectorSandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -117,6 +118,48 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
+    @Test func `where no image is sent, a runner loads the file at its path if that has the right digest`()
+        async throws
+    {
+        let candidate = try PluginCatalog.candidate(path: Fixtures.contract("calls"))
+        let digest = try ImageBytes(path: candidate.path).sha256().description
+        func creation(_ sha256: String) throws -> [UInt8] {
+            var message = MessageWriter()
+            InstanceDescription(
+                gate: "gate",
+                path: candidate.path,
+                isLibrary: false,
+                sidecar: nil,
+                isEmbedded: true,
+                manifest: try #require(candidate.embeddedText),
+                configuration: Array("{}".utf8),
+                services: [],
+                logLevel: 0,
+                sha256: sha256
+            ).put(to: &message)
+            return message.bytes
+        }
+        let runner = try Self.runner(.automatic)
+        #expect(runner.hold())
+        let client = Client()
+        let other = try #require(runner.add(client))
+        let wrong = try creation(String(digest.reversed()))
+        #expect(runner.send(.create, instance: other, wrong) != nil)
+        #expect(await client.refused()?.code == .loadFailed)
+        runner.remove(other)
+        let listener = Listener()
+        let number = try #require(runner.add(listener))
+        let right = try creation(digest)
+        #expect(runner.send(.create, instance: number, right) != nil)
+        var kinds = listener.kinds.stream.makeAsyncIterator()
+        var kind = await kinds.next()
+        while kind == .lifeCycle { kind = await kinds.next() }
+        #expect(kind == .created)
+        runner.remove(number)
+        runner.release()
+        await runner.ended.wait()
+    }
+
     @Test func `an instance that could not be made is stopped and disposed of`() async throws {
         let runner = try Self.runner(.automatic)
         let listener = Listener()
@@ -131,6 +174,43 @@ struct RunnerTransportTests {
         runner.remove(number)
         await runner.ended.wait()
     }
+
+    #if os(Linux)
+        @Test(
+            arguments: [
+                (SIGSTOP, 100_000_000, .timedOut, "does not answer"),
+                (SIGKILL, 60_000_000_000, .unavailable, "ended before it answered: it was ended by SIGKILL"),
+            ] as [(Int32, UInt64, ConnectorError.Code, String)]
+        )
+        func `a program that is stopped or killed before it answers the host is an error, and none of it is left`(
+            _ signal: Int32,
+            _ patience: UInt64,
+            _ code: ConnectorError.Code,
+            _ message: String
+        ) async throws {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            // It says that it continues as the same process, as a runner without namespaces does.
+            let path = try directory.write(
+                "runner",
+                "#!/bin/sh\nexec 5>&-\nkill -\(signal) $$\n",
+                mode: 0o755
+            )
+            let ended = OneShot<pid_t>()
+            let error = try #require(throws: ConnectorError.self) {
+                _ = try Runner(
+                    "test",
+                    RunnerSpawner.shared.begin(RunnerProgram(path: path)),
+                    patience: patience,
+                    onLine: { _, _ in },
+                    onEnd: { ended.send($0.processNumber) }
+                )
+            }
+            #expect(error.code == code && error.message.contains(message), "\(error)")
+            let process = await ended.wait()
+            #expect(kill(process, 0) == -1 && errno == ESRCH)
+        }
+    #endif
 
     @Test func `a runner whose second thread the system does not create is unavailable, and has taken nothing`() throws
     {
@@ -179,7 +259,9 @@ struct RunnerTransportTests {
         var token = MessageWriter()
         token.put(UInt64(4711))
         let payload = token.bytes
-        for kind: MessageKind in [.stop, .storageGet, .request, .gateCall, .created, .completed] {
+        for kind: MessageKind in [
+            .stop, .storageGet, .request, .gateCall, .wallTime, .monotonicTime, .timerStart, .created, .completed,
+        ] {
             try runner.take(Frame(kind: kind, instance: number, payload: payload, descriptor: nil))
         }
         #expect(throws: ConnectorError.self) {
@@ -251,21 +333,23 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
-    @Test func `a runner whose own code reaches the bound of its memory says so, with the bound`() async throws {
-        let program = try RunnerProgram.find(
-            path: nil,
-            environment: { _ in nil },
-            directory: RunnerProgram.ownDirectory
-        )
-        let start = try RunnerSpawner.shared.begin(program, SandboxSettings(memory: 16 << 20))
-        let runner = try Runner("test", start, groups: ControlGroupSource("/nowhere")) { _, _ in }
-        let client = Client()
-        let number = try #require(runner.add(client))
-        #expect(runner.send(.create, instance: number, Self.creation(60 << 20)) != nil)
-        let end = await client.end.wait()
-        #expect(end.description.hasPrefix("it needed more memory than its sandbox allows, 16.8 MB: "), "\(end)")
-        await runner.ended.wait()
-    }
+    #if os(Linux)
+        @Test func `a runner whose own code reaches the bound of its memory says so, with the bound`() async throws {
+            let program = try RunnerProgram.find(
+                path: nil,
+                environment: { _ in nil },
+                directory: RunnerProgram.ownDirectory
+            )
+            let start = try RunnerSpawner.shared.begin(program, SandboxSettings(memory: 16 << 20))
+            let runner = try Runner("test", start, groups: ControlGroupSource("/nowhere")) { _, _ in }
+            let client = Client()
+            let number = try #require(runner.add(client))
+            #expect(runner.send(.create, instance: number, Self.creation(60 << 20)) != nil)
+            let end = await client.end.wait()
+            #expect(end.description.hasPrefix("it needed more memory than its sandbox allows, 16.8 MB: "), "\(end)")
+            await runner.ended.wait()
+        }
+    #endif
 
     @Test func `a runner that finds its ring written over ends at once, and says so`() async throws {
         let runner = try Self.runner(.automatic)

@@ -292,29 +292,31 @@ struct StandbyTests {
         await test.host.close()
     }
 
-    @Test func `a standby that opens while the gate wants another one is replaced by that one`() async throws {
-        let test = try await opened(Self.leaf(), Self.leaf("other"))
-        try await ready(test, "other")
-        let gate = try #require(try test.host.target("gate").node.gate)
-        // Both standbys are in one runner. As long as it is stopped, no other one opens there.
-        let process = pid_t(try #require(try test.gate("gate").standby?.process))
-        #expect(kill(process, SIGSTOP) == 0)
-        while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
-        gate.renewStandby()
-        // A switch after an attempt has begun, and before there is a generation, finds nothing to end.
-        func outdate() -> Bool {
-            gate.storage.withLock { storage in
-                guard let opening = storage.standby.opening.take() else { return false }
-                _ = storage.standby.takeGenerations(test.clock)
-                storage.standby.opening = opening
-                return true
+    #if os(Linux)
+        @Test func `a standby that opens while the gate wants another one is replaced by that one`() async throws {
+            let test = try await opened(Self.leaf(), Self.leaf("other"))
+            try await ready(test, "other")
+            let gate = try #require(try test.host.target("gate").node.gate)
+            // Both standbys are in one runner. As long as it is stopped, no other one opens there.
+            let process = pid_t(try #require(try test.gate("gate").standby?.process))
+            #expect(kill(process, SIGSTOP) == 0)
+            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+            gate.renewStandby()
+            // A switch after an attempt has begun, and before there is a generation, finds nothing to end.
+            func outdate() -> Bool {
+                gate.storage.withLock { storage in
+                    guard let opening = storage.standby.opening.take() else { return false }
+                    _ = storage.standby.takeGenerations(test.clock)
+                    storage.standby.opening = opening
+                    return true
+                }
             }
+            while !outdate() { await Task.yield() }
+            #expect(kill(process, SIGCONT) == 0)
+            while try test.gate("gate").standby?.state != .ready { await Task.yield() }
+            await test.host.close()
         }
-        while !outdate() { await Task.yield() }
-        #expect(kill(process, SIGCONT) == 0)
-        while try test.gate("gate").standby?.state != .ready { await Task.yield() }
-        await test.host.close()
-    }
+    #endif
 
     @Test func `a reload adds a standby, and takes it away, without another instance`() async throws {
         let without = Self.settings.replacing(#""standby": true, "#, with: "")

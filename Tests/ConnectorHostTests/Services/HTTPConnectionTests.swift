@@ -117,5 +117,7 @@ import Testing
         #expect(options.identifyingHost().userAgent == "connector-host/\(ConnectorHost.version)")
         options.userAgent = "shop/2.1"
         #expect(options.identifyingHost().userAgent == "shop/2.1")
+        options.userAgent = "shop\r\nX-More: y"
+        #expect(options.userAgent == "shop  X-More: y", "a header ends at a line break")
     }
 }

@@ -193,6 +193,35 @@ import Testing
         #expect(!end.message.isEmpty)
     }
 
+    @Test func `a request whose deadline has passed is not sent`() async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        for deadline in 1...50 {
+            let end = await plugin.request("POST", server.url(), body: [1], deadline: UInt64(deadline))
+            #expect(end.status == CONNECTOR_TIMED_OUT && end.isDone)
+        }
+        let stream = try plugin.stream("GET", server.url(), deadline: 1)
+        let end = try #require(await stream.next())
+        #expect(end.status == CONNECTOR_TIMED_OUT && end.isDone)
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: ["%FF", "caf%E9.txt", "%C3%28/x", "%ED%A0%80", "%F4%90%80%80", "%c3?x=1"])
+    func `a path that is not UTF-8 is invalid, and nothing reaches the server in its place`(path: String) async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        for method in ["GET", "DELETE", "PUT"] {
+            let end = await plugin.request(method, server.url("/n/5/\(path)"), body: [1])
+            #expect(end.status == CONNECTOR_INVALID && !end.isDone)
+            #expect(end.message.contains("not UTF-8"), "\(end.message)")
+            let stream = #expect(throws: RequestEnd.self) { _ = try plugin.stream(method, server.url("/n/5/\(path)")) }
+            #expect(stream?.status == CONNECTOR_INVALID)
+        }
+        #expect(server.requests.isEmpty)
+    }
+
     @Test(arguments: [
         ("X Y", "1"), ("", "1"), ("X", "a\r\nInjected: yes"), ("X", "a\u{0}b"), ("X", "{{secret:lines}}"),
     ])

@@ -129,6 +129,27 @@ import Testing
         #expect(end.isDone && end.status == CONNECTOR_UNAVAILABLE)
     }
 
+    @Test func `chunks that arrived together before the connection broke are all delivered before the failure`()
+        async throws
+    {
+        let chunks = String(repeating: "a\r\n0123456789\r\n", count: 20)
+        let server = LoopbackServer { _ in
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
+        }
+        defer { server.stop() }
+        let response = try PluginSide().stream("GET", server.url())
+        #expect(await response.next()?.code == 200)
+        await server.ended.reaches(1)
+        var text = ""
+        var part = try #require(await response.part())
+        while !part.isDone {
+            text += part.text
+            part = try #require(await response.part())
+        }
+        #expect(text == String(repeating: "0123456789", count: 20))
+        #expect(part.status == CONNECTOR_UNAVAILABLE)
+    }
+
     @Test func `the host's deadline covers the head only, and silence ends the rest`() async throws {
         let clock = ManualHostClock()
         let line = ScriptLine()

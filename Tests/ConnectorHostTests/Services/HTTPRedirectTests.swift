@@ -104,6 +104,23 @@ import Testing
         #expect(other.requests.isEmpty)
     }
 
+    @Test(arguments: [Array("/n/%FF?a=b".utf8), Array("/caf".utf8) + [0xE9]])
+    func `a redirect to a path that is not UTF-8 breaks the protocol, and nothing is asked for in its place`(
+        location: [UInt8]
+    ) async {
+        let server = LoopbackServer { _ in
+            .written { write in
+                write(Array("HTTP/1.1 302 Found\r\nLocation: ".utf8) + location)
+                write(Array("\r\nContent-Length: 0\r\n\r\n".utf8))
+            }
+        }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url("/old"))
+        #expect(end.status == CONNECTOR_PROTOCOL && end.isDone)
+        #expect(end.message.contains("not UTF-8"), "\(end.message)")
+        #expect(server.requests.map(\.line) == ["GET /old HTTP/1.1"])
+    }
+
     @Test func `credentials do not follow to another origin`() async {
         let other = LoopbackServer { _ in .response(200) }
         let server = LoopbackServer { _ in .response(302, [("Location", other.url("/there"))]) }
@@ -253,6 +270,8 @@ import Testing
         ("./../../g/.?x=/../y", "http://a.example/b/c/d/e", "http://a.example/b/g/?x=/../y"),
         ("/../a/./b/..", "http://a.example/x", "http://a.example/a/"),
         ("http://b.example/a//../.b/...", "http://a.example/x", "http://b.example/a/.b/..."),
+        ("/a%20b%zz?c=%FF", "http://a.example/x", "http://a.example/a%20b%25zz?c=%FF"),
+        ("/a/%FF", "http://a.example/x", nil),
     ])
     func `a reference is resolved against the URL it came from`(reference: String, base: String, expected: String?)
         throws

@@ -53,6 +53,24 @@ import Testing
         #expect(await PluginSide().request("HEAD", server.url()).code == 200)
     }
 
+    @Test(arguments: [200, 401, 413, 503])
+    func `an answer that comes before a long body is sent is the response, though the connection closes`(
+        status: Int
+    ) async {
+        // It answers the first bytes of the request, reads no more, and closes only at the end of the test.
+        let heads = ScriptLine()
+        let server = LoopbackServer.hasty(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        heads.send("\(status) Reason\r\nConnection: close\r\nContent-Length: 13\r\n\r\ntoo large")
+        // More than the connection's buffers take.
+        let body = [UInt8](repeating: 0x61, count: 16 << 20)
+        let end = await PluginSide().request("POST", server.url(), body: body)
+        #expect(end.code == UInt32(status) && end.text == "too large\r\n\r\n", "\(end.message)")
+    }
+
     @Test func `the host sets the headers that the connection needs`() async {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }
@@ -79,6 +97,20 @@ import Testing
         #expect(end.status == CONNECTOR_OK && end.code == 207 && end.text == "found")
         #expect(server.requests.first?.line == "\(method) /a HTTP/1.1")
         #expect(server.requests.first?.text == "body")
+    }
+
+    @Test(arguments: [
+        ("/a%20b%zz", "/a%20b%25zz"), ("/a?b=%20c&d=100%", "/a?b=%20c&d=100%25"), ("/%", "/%25"), ("/%%41", "/%25%41"),
+        ("/a?b=%FF", "/a?b=%FF"), ("/%C3%A9;v=1/%2F//", "/%C3%A9;v=1/%2F//"),
+    ])
+    func `the escapes of a URL are sent as they are, and a percent sign that is none as %25`(
+        path: String,
+        sent: String
+    ) async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        #expect(await PluginSide().request("GET", server.url(path)).code == 200)
+        #expect(server.requests.first?.line == "GET \(sent) HTTP/1.1")
     }
 
     @Test func `a signature is made with the secret when the request is sent`() async {
@@ -123,11 +155,12 @@ import Testing
         #expect(server.requests.first?.body == body)
     }
 
-    @Test func `a body is compressed on request`() async throws {
+    @Test(arguments: [0, UInt32(CONNECTOR_HTTP_VERBATIM_BODY)])
+    func `a body is compressed on request, with placeholders and without`(_ more: UInt32) async throws {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }
         let body = Array(String(repeating: "event ", count: 1000).utf8)
-        _ = await PluginSide().request("POST", server.url(), body: body, flags: UInt32(CONNECTOR_HTTP_GZIP_BODY))
+        _ = await PluginSide().request("POST", server.url(), body: body, flags: UInt32(CONNECTOR_HTTP_GZIP_BODY) | more)
         let request = try #require(server.requests.first)
         #expect(request.fields["content-encoding"] == "gzip")
         #expect(request.body.count < 200)

@@ -53,6 +53,14 @@ import Testing
         #expect(entry.metadata["nested"] == ["a": ["1", "b"]])
     }
 
+    @Test func `a field cannot name another connector`() throws {
+        let plugin = PluginSide()
+        let fields = #"{"connector":"crash/sentry","batch":3}"#
+        #expect(try log(plugin, CONNECTOR_LOG_WARNING, Array("sent".utf8), Array(fields.utf8)) == CONNECTOR_OK)
+        let entry = try #require(plugin.log.entries.first)
+        #expect(entry.metadata["connector"] == "analytics/segment" && entry.metadata["batch"] == "3")
+    }
+
     @Test(arguments: [
         (Int32.min, Logger.Level.trace), (0, .trace), (1, .debug), (2, .info), (3, .notice), (4, .warning), (5, .error),
         (6, .critical), (7, .critical), (.max, .critical),

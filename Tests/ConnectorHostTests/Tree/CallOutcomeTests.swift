@@ -262,7 +262,7 @@ import Testing
         #expect(try test.gate("group").calls?.total == 2)
     }
 
-    @Test func `a connector's counters start anew when its simulation begins or ends`() async throws {
+    @Test func `a connector's counters start over when its simulation begins or ends`() async throws {
         let test = try await opened(leaf("group"))
         _ = try await outcomes(test)
         let connectors = test.host.configuration.connectors

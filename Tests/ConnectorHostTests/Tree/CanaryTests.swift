@@ -62,6 +62,10 @@ import Testing
             }
         }
         #expect((8...32).contains(sides.values.count { $0 == 2 }))
+        for user in sides.keys.prefix(10) {
+            let value: JSONValue = ["user": .string("user-\(user)")]
+            #expect(try await test.host.gate("group").call("answer", value) == sides[user])
+        }
         for _ in 0..<10 { #expect(try await answer(test, ["other": 1]) == 1) }
     }
 
@@ -108,9 +112,10 @@ import Testing
         for _ in 0..<10 { #expect(!canary.tries { _ in nil }) }
     }
 
-    @Test func `cancelled calls and differences below a millisecond do not count against the second child`() {
+    @Test func `cancelled calls, calls without time and differences below a millisecond do not count`() {
         let canary = canary { canary in (canary.share, canary.failures, canary.calls) = (100, 0, 1) }
         for _ in 0..<10 { canary.note(true, ConnectorError(.cancelled, "cancelled"), took: 1) }
+        for _ in 0..<10 { canary.note(true, CallOptions.noTime(for: "answer"), took: 1) }
         for _ in 0..<10 { canary.note(false, nil, took: 1000) }
         for _ in 0..<10 { canary.note(true, nil, took: 900_000) }
         #expect(canary.tries { _ in nil })

@@ -218,6 +218,7 @@ import Testing
         await test.clock.timer(dueAfter: .seconds(2))
         test.clock.advance(by: .milliseconds(1500))
         try await TestHost.finish("\(prefix)-a:answer", 7)
+        try await TestHost.taken("\(prefix)-b:answer")
         await test.clock.advance(toTimerAfter: .milliseconds(500))
         let error = try await call.value
         #expect(error.code == .timedOut)

@@ -32,6 +32,19 @@ internal import Testing
         #expect(answers.allSatisfy { $0.outcome == .accepted })
     }
 
+    @Test func `things of known sizes keep the limits, and are left to whoever writes the request`() async throws {
+        let batches = Mutex<[[String]]>([])
+        let items = ["1", "2", "3", "4", "123456789", "12345678901", "x"]
+        let answers = try await limits.deliver(sized: items, by: { $0.utf8.count }) { batch in
+            batches.withLock { $0.append(batch) }
+            if batch.contains("2"), batch.count > 1 { throw PluginError(.invalid, "one of them") }
+        }
+        let halves = [["1", "2", "3"], ["1"], ["2", "3"], ["2"], ["3"]]
+        #expect(batches.withLock { $0 } == halves + [["4", "123456789", "x"]])
+        #expect(answers.map { $0.outcome == .accepted } == [true, true, true, true, true, false, true])
+        #expect(answers[5].code == .tooLarge)
+    }
+
     @Test func `requests have things of one group each`() async throws {
         let batches = Mutex<[[String]]>([])
         let items = ["a1", "b1", "a2", "b2", "a3", "a4", "12345678901"]

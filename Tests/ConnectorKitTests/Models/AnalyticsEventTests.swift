@@ -45,6 +45,43 @@ internal import Testing
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")
     }
 
+    /// Objects in each other.
+    private func nested(_ levels: Int) -> JSONObject {
+        (1..<levels).reduce(JSONObject()) { inner, _ in ["a": .object(inner)] }
+    }
+
+    @Test func `an event that nests too deeply is refused, and one level less can be read again`() throws {
+        var event = AnalyticsEvent.track("E", nested(JSONParser.depthLimit - 1), userId: "u")
+        try event.check()
+        #expect(try AnalyticsEvent(json: JSONValue(parsing: event.json.utf8())) == event)
+        let deep = nested(JSONParser.depthLimit)
+        let members: [(String, WritableKeyPath<AnalyticsEvent, JSONObject>)] = [
+            ("properties", \.properties), ("traits", \.traits), ("context", \.context),
+        ]
+        for (name, member) in members {
+            event = AnalyticsEvent.track("E", userId: "u")
+            event[keyPath: member] = deep
+            let refused = event
+            let error = #expect(throws: ConnectorError.self) { try refused.check() }
+            #expect(error?.code == .invalid)
+            #expect(error?.message == "event.\(name) makes the event nest deeper than 128 levels")
+        }
+    }
+
+    @Test func `an event of a time that could not be read again is refused`() throws {
+        var event = AnalyticsEvent.track("E", userId: "u")
+        let last = try #require(Timestamp(parsing: "2500-12-31T23:59:59.999Z"))
+        event.timestamp = last
+        try event.check()
+        #expect(try AnalyticsEvent(json: event.json) == event)
+        for nanoseconds in [last.nanoseconds + 1_000_000, .max] {
+            event.timestamp = Timestamp(nanoseconds: nanoseconds)
+            let refused = event
+            let error = #expect(throws: ConnectorError.self) { try refused.check() }
+            #expect(error?.code == .invalid && error?.message == "event.timestamp must be a time from 1970 to 2500")
+        }
+    }
+
     @Test(arguments: [
         (#"{"All":false,"Mixpanel":true}"#, "event.integrations excludes \"All\""),
         (#"{"All":true,"Google Analytics":false}"#, "event.integrations excludes \"Google Analytics\""),

@@ -25,6 +25,7 @@ internal import Testing
             var filled = event
             filled.context["library"] = [:]
             #expect(try JSONValue(parsing: text.utf8(filling: "library", with: "{}")) == filled.json)
+            #expect(text.size(filling: "library", with: "{}") == text.utf8(filling: "library", with: "{}").count)
         }
         #expect(texts.count == 2)
     }
@@ -36,6 +37,7 @@ internal import Testing
         let text = #"{"type":"track",\#(Self.time),"userId":"u","event":"E",\#(context)}"#
         let event = try #require(AnalyticsEventText.events(of: Array("[\(text)]".utf8))?.first)
         #expect(String(decoding: event.utf8(filling: "library", with: "{}"), as: UTF8.self) == text)
+        #expect(event.size(filling: "library", with: "{}") == text.utf8.count)
     }
 
     @Test(arguments: [

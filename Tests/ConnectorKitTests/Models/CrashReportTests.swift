@@ -38,6 +38,17 @@ internal import Testing
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `a report that nests too deeply is refused, and one level less can be read again`() throws {
+        var report = CrashReport(level: .error, message: "m")
+        report.context = (2..<JSONParser.depthLimit).reduce(JSONObject()) { inner, _ in ["a": .object(inner)] }
+        try report.check()
+        #expect(try CrashReport(json: JSONValue(parsing: report.json.utf8())) == report)
+        report.context = ["a": .object(report.context)]
+        let refused = report
+        let error = #expect(throws: ConnectorError.self) { try refused.check() }
+        #expect(error?.code == .invalid && error?.message == "report is nested deeper than 128 levels")
+    }
+
     @Test func `an operation demands its own kind of report`() {
         #expect(throws: ConnectorError.self) { try CrashReport(json: ["message": "m"], as: .exception) }
         #expect(throws: ConnectorError.self) { try CrashReport(json: ["exceptions": [["type": "A"]]], as: .message) }

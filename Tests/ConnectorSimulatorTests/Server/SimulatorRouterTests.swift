@@ -34,6 +34,25 @@ import Testing
         #expect(error?.description.contains("photon") == true)
     }
 
+    @Test func `a recording that the host names has every path, also those of the simulator`() throws {
+        let text = """
+            {"version": 1, "answers": [
+                {"path": "/_received", "text": "theirs"}, {"path": "/segment/a", "text": "own"}, {"path": "/", "text": "root"}
+            ]}
+            """
+        let answers = try #require(try SimulatedWorld(parsing: Array(text.utf8), file: "a.json").answers)
+        let simulator = try simulator(["segment", "kinto"])
+        simulator.serve(answers, as: "recorded-0", hiding: [:])
+        for (path, text) in [("/_received", "theirs"), ("/segment/a", "own"), ("/", "root")] {
+            let request = SimulatedRequest("GET", path, headers: [HTTPFields.recording: "recorded-0"])
+            #expect(simulator.answer(request).response.text == text)
+        }
+        let received = simulator.received(by: "recorded-0")
+        #expect(received.map(\.path) == ["/_received", "/segment/a", "/"])
+        #expect(received.allSatisfy { $0.headers[HTTPFields.recording] == nil })
+        #expect(simulator.answer(.get("/recorded-0/_received")).response.json["requests"]?.array?.count == 3)
+    }
+
     @Test func `links carry the prefix`() throws {
         let simulator = try simulator(["parse", "kinto"])
         var create = SimulatedRequest.json(

@@ -77,6 +77,26 @@ import Testing
         #expect(clock.timerCount == 0)
     }
 
+    @Test func `a timeline that nobody wants any more ends when an entry is due, and leaves no timer`() throws {
+        let (simulator, status) = try vendor()
+        let isWanted = Mutex(true)
+        let timeline = SimulatedTimeline(
+            try world(
+                #""timeline": [{"every": "10s", "for": "15s", "answers": [{"path": "/status", "status": 401}]}]"#
+            ),
+            clock: clock,
+            vendor: (simulator, "photon"),
+            isWanted: { isWanted.withLock(\.self) }
+        ) { _, _ in }
+        timeline.start()
+        clock.advance(by: .seconds(10))
+        #expect(status("/status") == 401)
+        isWanted.withLock { $0 = false }
+        clock.advance(by: .seconds(10))
+        #expect(status("/status") == 200)
+        #expect(clock.timerCount == 0)
+    }
+
     @Test func `two timelines of one vendor end only what they began`() throws {
         let (simulator, status) = try vendor()
         let short = SimulatedTimeline(

@@ -2,7 +2,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the certificates of the tests anew: an authority, and a server named localhost. Both are test data: the key of the
+# Replaces the certificates of the tests: an authority, and a server named localhost. Both are test data: the key of the
 # server lies here for everybody to see, and nothing outside the tests may trust the authority, whose key is thrown away.
 set -euo pipefail
 cd "$(dirname "$0")"

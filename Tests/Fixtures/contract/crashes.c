@@ -60,20 +60,28 @@ static int overflow(int level) {
     return overflow(depth + 1) + space[0];
 }
 
-/* Writes over all the memory that host and runner share, and goes on. */
-static void overwrite(void) {
+/* Writes a byte over all the memory that host and runner share, and goes on. */
+static void overwrite(int byte) {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[512];
     unsigned long from, to;
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         if (strstr(line, " rw-s ") == NULL || strstr(line, "memfd:connector-runner") == NULL) continue;
-        if (sscanf(line, "%lx-%lx", &from, &to) == 2) memset((void *)(uintptr_t)from, 0x41, to - from);
+        if (sscanf(line, "%lx-%lx", &from, &to) == 2) memset((void *)(uintptr_t)from, byte, to - from);
     }
     if (maps != NULL) fclose(maps);
 }
 
+/* Does so again and again, while other threads use that memory. */
+static void *scribble(void *context) {
+    for (int round = 0;; round++) overwrite('A' + round % 26);
+    return context;
+}
+
 static void end(const char *how, uint64_t length) {
-    if (is(how, length, "overwrite")) overwrite();
+    pthread_t thread;
+    if (is(how, length, "overwrite")) overwrite('A');
+    if (is(how, length, "scribble")) (void)pthread_create(&thread, NULL, scribble, NULL);
     if (is(how, length, "null")) *(volatile int *)(uintptr_t)8 = 1;
     if (is(how, length, "abort")) abort();
     if (is(how, length, "overflow")) (void)overflow(0);

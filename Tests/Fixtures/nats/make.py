@@ -2,7 +2,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the identities of the tests anew: an operator with one account and two users for nats-server, and a second version of the
+# Replaces the identities of the tests: an operator with one account and two users for nats-server, and a second version of the
 # account that has revoked the first user. They never expire. All of it is test data: the keys follow from this file, for everybody to
 # see. Needs the package cryptography.
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * http: opens once a server has answered a GET of its "endpoint", and is authenticated if the answer is 200. Its operation
- * "twice" sends the same request, and another one from its callback. It may ask for the time, and does not.
+ * "twice" sends the same request, and another one from its callback; "half" sends none. It may ask for the time, and does not.
  */
 #include "../fixture.h"
 
@@ -17,7 +17,12 @@ CONNECTOR_MANIFEST({
         "endpoint": {"type": "url", "required": true, "documentation": "What to GET."},
         "token": {"type": "string", "secret": true}
     },
-    "capabilities": {"fetch/1": {"twice": {"symbol": "http_twice", "signature": "() async"}}},
+    "capabilities": {
+        "fetch/1": {
+            "twice": {"symbol": "http_twice", "signature": "() async"},
+            "half": {"symbol": "http_half", "signature": "(of: f64) -> f64", "prompt": true}
+        }
+    },
     "services": {"required": ["http/1"], "optional": ["clock/1"]},
     "egress": ["{endpoint}"]
 });
@@ -84,6 +89,12 @@ CONNECTOR_EXPORT int32_t http_twice(void *instance, const connector_call *call, 
     fixture *self = instance;
     self->operation = call->operation;
     return get(self, call->deadline_ns, first, error);
+}
+
+CONNECTOR_EXPORT int32_t http_half(void *instance, double of, double *result, connector_error *error) {
+    (void)instance, (void)error;
+    *result = of / 2;
+    return CONNECTOR_OK;
 }
 
 FIXTURE_PLUGIN(open_by_request)

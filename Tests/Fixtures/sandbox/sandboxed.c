@@ -8,7 +8,7 @@
  *                              texts, with zeros behind them
  *   read-in-linker PATH          an act: reads while it holds a lock of the linker's; SIGALRM if that hangs
  *   --read PATH, --write PATH, --memory BYTES, --threads COUNT, --network, --successor DESCRIPTOR, --keep DESCRIPTOR
- *   --without namespaces|landlock   a filter in front, as of a container or an older kernel
+ *   --without LAYER              a filter in front, as of a container or an older kernel: see absent.h
  *   --broad                      without the second filter
  *   --learn                      without any sandbox, and with a thread that prints what one would refuse
  *   --outside                    without any sandbox, to see that an act does something
@@ -17,52 +17,17 @@
 
 #include <sandbox.h>
 
+#include "absent.h"
 #include "acts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <link.h>
-#include <sched.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-static void stand_in_front(struct sock_filter *program, size_t size) {
-    struct sock_fprog list = {(unsigned short)(size / sizeof *program), program};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &list) != 0) abort();
-}
-
-/** As in a container: no clone with CLONE_NEWUSER. */
-static void refuse_namespaces(void) {
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    stand_in_front(program, sizeof program);
-}
-
-/** As on an older kernel: the three calls of Landlock do not exist. */
-static void refuse_landlock(void) {
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 444, 0, 2),
-        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 446, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    stand_in_front(program, sizeof program);
-}
 
 static void print_outcome(const char *name, const sandbox_outcome *outcome) {
     printf("%s %d %d %d %s\n", name, outcome->holds, outcome->version, outcome->error, outcome->detail);
@@ -123,9 +88,7 @@ int main(int argc, char **argv) {
         else if (strcmp(option, "threads") == 0) settings.threads = (uint32_t)atoi(argv[next]);
         else if (strcmp(option, "successor") == 0) settings.successor = atoi(argv[next]);
         else if (strcmp(option, "keep") == 0) kept[settings.descriptor_count++] = atoi(argv[next]);
-        else if (strcmp(argv[next], "namespaces") == 0) refuse_namespaces();
-        else if (strcmp(argv[next], "landlock") == 0) refuse_landlock();
-        else return 64;
+        else if (strcmp(option, "without") != 0 || !lack(argv[next])) return 64;
     }
     if (next == argc) return 64;
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -17,9 +17,9 @@ impl Plugin for Rates {
         Ok(Rates { host, endpoint: configuration.text("endpoint")? })
     }
 
-    /// Asks what is left of the account's quota, which proves the key and costs nothing.
+    /// Fetches what is left of the account's quota, which proves the key and costs nothing.
     async fn open(&self) -> Result<Evidence, Error> {
-        let answer = self.ask(Url::new(&self.endpoint).path("usage.json")).await?;
+        let answer = self.fetch(Url::new(&self.endpoint).path("usage.json")).await?;
         // A status alone proves nothing: a captive portal says 200, too.
         let Some(rest) = answer["data"]["usage"]["requests_remaining"].as_i64() else {
             return Err(Error::protocol("the answer is not the vendor's: it has no requests_remaining"));
@@ -33,7 +33,7 @@ impl Rates {
         if currency.len() != 3 || !currency.bytes().all(|letter| letter.is_ascii_uppercase()) {
             return Err(Error::invalid("a currency has three capital letters, such as EUR"));
         }
-        let answer = self.ask(Url::new(&self.endpoint).path("latest.json").query("symbols", &currency)).await?;
+        let answer = self.fetch(Url::new(&self.endpoint).path("latest.json").query("symbols", &currency)).await?;
         if !answer["rates"].is_object() {
             return Err(Error::protocol("the answer is not the vendor's: it has no rates"));
         }
@@ -44,7 +44,7 @@ impl Rates {
     }
 
     /// The host puts the secret in as it sends the request.
-    async fn ask(&self, url: Url) -> Result<Json, Error> {
+    async fn fetch(&self, url: Url) -> Result<Json, Error> {
         let response = self.host.get(url.query_secret("app_id", "appId")).send_to("rates").await?;
         response.json().map_err(|_| Error::protocol("the answer is not the vendor's: it is not JSON").in_domain("rates"))
     }

@@ -34,8 +34,11 @@ struct RecordedAnswer: Sendable {
         hasMethod(of: request) && path.matches(request.path) && differences(from: request, isExact: isExact).isEmpty
     }
 
-    /// Whether the method fits.
-    func hasMethod(of request: AnsweredRequest) -> Bool { method.map(request.request.isFor(method:)) ?? true }
+    /// Whether the method fits, in whatever case it was sent.
+    func hasMethod(of request: AnsweredRequest) -> Bool {
+        guard let method else { return true }
+        return request.request.isFor(method: method) || method == request.request.sentMethod.uppercased()
+    }
 
     /// What a request lacks, has in excess, or has with another value, apart from its method and path; empty if nothing.
     func differences(from request: AnsweredRequest, isExact: Bool) -> [AnswerDifference] {

@@ -95,8 +95,10 @@ extension JSONReader {
     }
 
     private mutating func response(in object: JSONObject, at place: JSONPath) -> HTTPResponse {
-        if let failure = requestFailure(in: object, at: place) { return HTTPResponse(failing: failure) }
-        let status = Int(integer("status", in: object, at: place, within: 200...599) ?? 200)
+        let failure = requestFailure(in: object, at: place)
+        let isResponse = ["status", "headers", "json", "text", "base64"].contains { object[$0] != nil }
+        if let failure, !isResponse { return HTTPResponse(failing: failure) }
+        let status = Int(integer("status", in: object, at: place, within: 200...999) ?? 200)
         let bodies = ["json", "text", "base64"].filter { object[$0] != nil }
         if bodies.count > 1 {
             report(
@@ -121,21 +123,14 @@ extension JSONReader {
             }
             response.headers[name] = value
         }
+        if let failure { response.breakOff(with: failure) }
         return response
     }
 
-    /// Reads `error`, which takes the place of a response: `{"code": CODE, "message": TEXT, "retryable": BOOLEAN}`.
+    /// Reads `error`, which takes the place of a response, or ends it: `{"code": CODE, "message": TEXT, "retryable": BOOLEAN}`.
     private mutating func requestFailure(in object: JSONObject, at place: JSONPath) -> RequestFailure? {
         guard let value = object["error"] else { return nil }
         let here = place.appending("error")
-        if let other = ["status", "headers", "json", "text", "base64"].first(where: { object[$0] != nil }) {
-            report(
-                .invalidValue,
-                "an answer with \"error\" is not a response, and has no \"\(other)\"",
-                at: place.appending(other),
-                .name
-            )
-        }
         guard let members = members(of: value, at: here, allowed: ["code", "message", "retryable"]) else { return nil }
         let (code, isRetryable) = failureKind(in: members, at: here)
         let message = string("message", in: members, at: here)
@@ -172,6 +167,6 @@ extension JSONReader {
     /// Whether a header's name and value can be sent.
     private static func isField(_ name: String, _ value: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
-            && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+            && value.utf8.allSatisfy(\.isFieldValueCharacter)
     }
 }

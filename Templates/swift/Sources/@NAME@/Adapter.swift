@@ -22,23 +22,23 @@ struct Adapter: Plugin {
         apiKey = try configuration.secret("apiKey")
     }
 
-    /// Asks for something that needs the key, changes nothing and costs nothing.
+    /// Requests something that needs the key, changes nothing and costs nothing.
     func open() async throws -> [Evidence] {
-        let answer = try await ask(HTTPRequest(.get, endpoint.appending("account")), Self.account)
+        let answer = try await fetch(HTTPRequest(.get, endpoint.appending("account")), Self.account)
         return [.authenticated(answer["account"]?.string ?? "")]
     }
 
 @OPERATIONS@
 
-    /// Asks for JSON; nothing is null.
-    private func ask(
+    /// Fetches JSON; an empty body is null.
+    private func fetch(
         _ request: HTTPRequest,
         _ expected: VendorAnswer = Self.result
     ) async throws(PluginError) -> JSONValue {
         try expected.body(of: await send(request)) { $0.failure(vendor: "@NAME@", now: host.clock.now) }
     }
 
-    /// Asks for bytes.
+    /// Fetches bytes.
     private func load(_ request: HTTPRequest) async throws(PluginError) -> [UInt8] {
         let response = try await send(request)
         guard response.isSuccess else { throw response.failure(vendor: "@NAME@", now: host.clock.now) }

@@ -100,7 +100,7 @@ import Testing
                 body: [],
                 deadline: .max
             )
-            let response = HTTPResponse(status: 200, body: Array(repeating: 0x61, count: 5 << 10))
+            let response = HTTPResponse(status: 200, body: Array(repeating: 0x61, count: 20 << 10))
             recording.add(.success(response), to: request, below: "", Redactor(), Logger(label: "test"))
         }
         #expect(full.answers.map { $0["path"] } == ["/1", "/2", "/3"])
@@ -114,6 +114,49 @@ import Testing
         #expect(await plugin.request("GET", server.url("/2")).code == 200)
         #expect(late.answers.map { $0["path"] } == ["/1"])
         #expect(plugin.log.entries.contains { "\($0.message)".contains("the recording has ended") })
+    }
+
+    @Test func `a recording keeps what has room in it, and counts what has not`() {
+        let limit = 16 << 10
+        let answers = (0..<200).map { number -> JSONValue in
+            let path = JSONValue.string("/\(number)")
+            return ["method": "GET", "path": path, "times": 1, "status": 200, "json": ["a": [1, ["b": "x\ny"]]]]
+        }
+        let call: JSONValue = ["operation": "a/1/b", "result": [[]]]
+        var list = RecordedAnswerList(limit: limit)
+        list.add(part: ["answers": .array(answers), "calls": [call]])
+        let size = list.document(isPart: true).utf8(pretty: true).count + 1
+        #expect(size <= limit && size > limit - 2048)
+        #expect(list.count > 20 && list.leftOut == answers.count - list.count + 1)
+        // Nothing follows what has no room, however short it is.
+        list.add(part: ["calls": [call]])
+        #expect(list.document()["calls"] == nil)
+    }
+
+    @Test(arguments: [200, 418, 599, 600, 999]) func `a response of any status is replayed`(status: Int) async throws {
+        let server = LoopbackServer { _ in .response(status, [], Array("ok".utf8)) }
+        defer { server.stop() }
+        let session = RecordingBench()
+        #expect(await session.plugin().request("GET", server.url("/a")).code == UInt32(status))
+        try await session.replay { plugin, url in
+            let end = await plugin.request("GET", url + "/a")
+            #expect(end.code == UInt32(status) && end.text == "ok", "\(end.message)")
+        }
+    }
+
+    @Test func `a response that no answer can give is not recorded`() {
+        let session = RecordingBench()
+        let recording = GateRecording(RecordingTarget(session.file), clock: session.clock, workers: WorkerThreads())
+        let request = RequestTemplate(
+            flags: 0,
+            method: "GET",
+            url: "http://a.example/",
+            headers: [:],
+            body: [],
+            deadline: .max
+        )
+        recording.add(.success(HTTPResponse(status: 101)), to: request, below: "", Redactor(), Logger(label: "test"))
+        #expect(session.text.isEmpty)
     }
 
     @Test func `bodies that are not text, answers to HEAD, and responses in parts are replayed`() async throws {

@@ -16,6 +16,53 @@ import Testing
     private static let bytes: [UInt8] = [0x89, 0x50, 0, 0xFF, 0x0D, 0xC3]
     private static let long = Array(String(repeating: #"{"a":"0123456789"}"#, count: 4000).utf8)
 
+    @Test(arguments: [
+        ("{\n  \"price\": 1.10,\n  \"id\": 0.1234567890123456789\n}\n", false),
+        (#"{"a":1e2,"b":-0,"c":"\u00e9\/"}"#, false), ("[1, 2]", false), ("12345678901234567890", false),
+        (#"{"n":1.5,"a":[true,null,"é"]}"#, true), ("\"•••\"", true), ("•••", false),
+    ])
+    func `the body of a response has the same bytes in the replay, whole, in parts, and of a range`(
+        text: String,
+        isJSON: Bool
+    ) async throws {
+        let body = Array(text.utf8)
+        let server = LoopbackServer { request in
+            request.fields["range"] == nil ? .response(200, [], body) : .response(206, [], Array(body.prefix(2)))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async throws {
+            #expect(await plugin.request("GET", url + "/a").body == body)
+            let range = await plugin.request("GET", url + "/a", fields: [("Range", "bytes=0-1")])
+            #expect(range.code == 206 && range.body == Array(body.prefix(2)), "\(range.message)")
+            let parts = try plugin.stream("GET", url + "/parts")
+            #expect(await parts.next()?.code == 200)
+            var received: [UInt8] = []
+            while let part = await parts.part(), !part.isDone { received += part.body }
+            #expect(received == body)
+        }
+        try await ask(session.plugin(), server.url(""))
+        let whole = try #require(session.answers.first { $0["path"] == "/parts" })
+        #expect((whole["json"] != nil) == isJSON)
+        try await session.replay { try await ask($0, $1) }
+    }
+
+    @Test func `JSON that is nested as deeply as a plugin may read it is recorded and replayed`() async throws {
+        let depth = JSONParser.depthLimit
+        let body = Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        let server = LoopbackServer { .response(200, [], $0.body) }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async {
+            let end = await plugin.request("POST", url + "/a", body: body)
+            #expect(end.body == body, "\(end.message)")
+        }
+        await ask(session.plugin(), server.url(""))
+        let answer = try #require(session.answers.first)
+        #expect(answer["json"] != nil && answer["when"]?["body"]?.array != nil)
+        try await session.replay { await ask($0, $1) }
+    }
+
     @Test func `bodies that are long or not text select their answers`() async throws {
         let server = LoopbackServer { request in .response(200, [], Array("\(request.body.count)".utf8)) }
         defer { server.stop() }
@@ -24,18 +71,17 @@ import Testing
             for body in [Self.bytes, Self.bytes + [1], Self.long, Self.long + Array(" ".utf8), Self.bytes + Self.long] {
                 let end = await plugin.request("POST", url + "/a", body: body)
                 #expect(end.text == "\(body.count)", "\(end.message)")
-                let packed = await plugin.request(
-                    "POST",
-                    url + "/z",
-                    body: body,
-                    flags: UInt32(CONNECTOR_HTTP_GZIP_BODY)
-                )
-                #expect(packed.code == 200, "\(packed.message)")
+                for (path, isVerbatim) in [("/z", false), ("/y", true)] {
+                    let more = isVerbatim ? UInt32(CONNECTOR_HTTP_VERBATIM_BODY) : 0
+                    let flags = UInt32(CONNECTOR_HTTP_GZIP_BODY) | more
+                    let packed = await plugin.request("POST", url + path, body: body, flags: flags)
+                    #expect(packed.code == 200, "\(packed.message)")
+                }
             }
         }
         await ask(session.plugin(), server.url(""))
         let conditions = session.answers.filter { $0["path"] == "/a" }.compactMap { $0["when"] }
-        #expect(conditions.count == 5 && session.answers.count == 10)
+        #expect(conditions.count == 5 && session.answers.count == 15)
         #expect(conditions.contains(["base64": .string(Base64.encode(Self.bytes))]))
         #expect(conditions.contains(["sha256": .string(SHA256Digest(of: Self.long).description)]))
         #expect(session.text.utf8.count < 8 << 10)

@@ -25,7 +25,7 @@ final class RecordingBench: Sendable {
     }
 
     /// The answers of the file.
-    var answers: [JSONValue] { (try? JSONValue(parsing: Array(text.utf8)))?["answers"]?.array ?? [] }
+    var answers: [JSONValue] { (try? JSONValue(document: Array(text.utf8)))?["answers"]?.array ?? [] }
 
     /// A plugin that is recorded, on a host of its own.
     func plugin(_ time: Timestamp? = nil) -> PluginSide {
@@ -38,7 +38,7 @@ final class RecordingBench: Sendable {
 
     /// Replays the file to a plugin that has another key.
     func replay(_ body: (_ plugin: PluginSide, _ url: String) async throws -> Void) async throws {
-        let world = try JSONValue(parsing: Array(text.utf8))
+        let world = try JSONValue(document: Array(text.utf8))
         let simulator = try Simulator(answers: world)
         let serving = Task { try await simulator.run() }
         defer { serving.cancel() }

@@ -5,6 +5,7 @@ import CConnector
 import ConnectorBase
 import Testing
 
+@testable import ConnectorInvocation
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
@@ -62,7 +63,8 @@ import Testing
         let recorded = try await ask(session.plugin(), base, deadline: deadline)
         #expect(recorded.status == failure.status, "\(recorded.message)")
         let answer = try #require(session.answers.first)
-        #expect(session.answers.count == 1 && answer["status"] == nil)
+        let hasBegun = failure == .broken && isInParts
+        #expect(session.answers.count == 1 && (answer["status"] != nil) == hasBegun)
         #expect(answer["error"]?["code"]?.string == ConnectorError.Code(abiStatus: failure.status)?.rawValue)
         try await session.replay { plugin, url in
             for _ in 1...2 {
@@ -71,6 +73,88 @@ import Testing
                 #expect(replayed.message == recorded.message)
             }
         }
+    }
+
+    @Test func `what a server says before it breaks off is recorded, and replayed before the failure`() async throws {
+        let line = ScriptLine()
+        let server = LoopbackServer { _ in
+            .written { write in
+                write(Array("HTTP/1.1 200 OK\r\nX-Kind: cut\r\nContent-Length: 9\r\n\r\nhalf".utf8))
+                _ = line.next()
+            }
+        }
+        defer { server.stop() }
+        func ask(_ plugin: PluginSide, _ url: String) async throws -> String {
+            let response = try plugin.stream("GET", url + "/a")
+            let head = try #require(await response.next())
+            #expect(head.code == 200 && head.fields["x-kind"] == "cut" && head.fields["connector-host-break"] == nil)
+            #expect(await response.part()?.text == "half")
+            line.send(nil)
+            let end = try #require(await response.part())
+            #expect(end.isDone && end.status == CONNECTOR_UNAVAILABLE, "\(end.text)")
+            return end.message
+        }
+        let session = RecordingBench()
+        let message = try await ask(session.plugin(), server.url(""))
+        #expect(session.answers.first?["text"] == "half")
+        try await session.replay { plugin, url in
+            for _ in 1...2 {
+                let again = try await ask(plugin, url)
+                #expect(again == message)
+            }
+            let whole = await plugin.request("GET", url + "/a")
+            #expect(whole.status == CONNECTOR_UNAVAILABLE && whole.message == message)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"id": 1, "access_token": "opensesame"#, false), (#" [{"Client-Secret":"opensesame","id":"\u00"#, false),
+        (#"{"access_token":"opensesame"}"#, true), (#"{"id":"opensesame"#, true), ("token: opensesame", true),
+    ])
+    func `of a response that breaks off within JSON with a token, only the failure is recorded`(
+        text: String,
+        isRecorded: Bool
+    ) async throws {
+        let line = ScriptLine()
+        let server = LoopbackServer { _ in
+            .written { write in
+                write(Array("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n\(text)".utf8))
+                _ = line.next()
+            }
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        let response = try plugin.stream("GET", server.url("/a"))
+        #expect(await response.next()?.code == 200)
+        #expect(await response.part()?.text == text)
+        line.send(nil)
+        let end = try #require(await response.part())
+        #expect(end.isDone && end.status == CONNECTOR_UNAVAILABLE, "\(end.message)")
+        let answer = try #require(session.answers.first)
+        #expect(session.answers.count == 1 && answer["error"]?["code"] == "unavailable")
+        #expect((answer["status"] != nil) == isRecorded)
+        let namesToken = text.contains("oken\"") || text.contains("Secret\"")
+        #expect(session.text.contains("opensesame") != namesToken)
+    }
+
+    @Test func `what has arrived of JSON with a token is not recorded if the plugin wants no more of it`() throws {
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        for (path, text) in [("/token", #"{"token":"opensesame"#), ("/text", #"data: {"token":"he"#)] {
+            let request = RequestTemplate(
+                flags: 0,
+                method: "GET",
+                url: "http://a.example" + path,
+                headers: [:],
+                body: [],
+                deadline: .max
+            )
+            let recorder = try #require(plugin.gate.recorder(of: request, isInParts: true))
+            recorder.parts?.add(HTTPResponse(status: 200, body: Array(text.utf8)))
+            recorder.end(.failure(ServiceFailure(status: Int32(CONNECTOR_CANCELLED), message: "cancelled")))
+        }
+        #expect(session.answers.map { $0["path"] } == ["/text"])
     }
 
     @Test func `a failure and the answer after it keep their order`() async throws {
@@ -103,6 +187,30 @@ import Testing
         #expect(end.status == CONNECTOR_UNAVAILABLE, "\(end.message)")
         #expect(session.answers.first?["error"]?["code"] == "unavailable")
         #expect(!session.text.contains("127.0.0.1") && session.text.contains("redacted"))
+    }
+
+    @Test func `what has arrived for a call that is given up is not recorded as an answer`() async throws {
+        let line = ScriptLine()
+        let server = LoopbackServer { _ in
+            .written { write in
+                while let text = line.next() { write(Array(text.utf8)) }
+            }
+        }
+        defer {
+            line.send(nil)
+            server.stop()
+        }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        let response = try plugin.stream("GET", server.url("/a"), during: 7)
+        line.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+        #expect(await response.next()?.code == 200)
+        #expect(await response.part()?.text == "half")
+        plugin.gate.cancelCalls(during: 7)
+        let end = try #require(await response.next())
+        #expect(end.isDone && end.status == CONNECTOR_CANCELLED)
+        await plugin.gate.stopAndAwaitCallbacks()
+        #expect(session.text.isEmpty)
     }
 
     @Test func `a request that the host itself refuses or cancels is not recorded`() async throws {

@@ -67,6 +67,38 @@ import Testing
         }
     }
 
+    @Test func `an answer to a request with a body or a field comes before one to a request without`() async throws {
+        let server = LoopbackServer { request in
+            let accept = request.fields["accept"] ?? "-"
+            return .response(200, [], Array("\(request.line) \(accept) \(request.text.count)".utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async -> [String] {
+            let multipart = [("Content-Type", "multipart/form-data; boundary=b")]
+            let requests: [(String, String, [(String, String)], [UInt8])] = [
+                ("POST", "/echo", [], []),
+                ("POST", "/echo", [], Array(#"{"key":"{{secret:key}}","q":"one"}"#.utf8)),
+                ("GET", "/things", [], []), ("GET", "/things", [("Accept", "*/*")], []),
+                ("PUT", "/file", multipart, [0xFF]), ("PUT", "/file", [], Array("{{secret:key}}!".utf8)),
+            ]
+            var texts: [String] = []
+            for (method, path, fields, body) in requests {
+                let end = await plugin.request(method, url + path, fields: fields, body: body)
+                texts.append("\(end.text)\(end.message)")
+            }
+            return texts
+        }
+        let recorded = await ask(session.plugin(), server.url(""))
+        #expect(Set(recorded).count == recorded.count)
+        try await session.replay { plugin, url in
+            #expect(await ask(plugin, url) == recorded)
+            // Something else than what was sent, though nothing was.
+            let end = await plugin.request("POST", url + "/echo", body: Array(#"{"q":"two"}"#.utf8))
+            #expect(end.status == CONNECTOR_FAILED, "\(end.text)")
+        }
+    }
+
     @Test func `a secret in the request is in no message`() async throws {
         let session = await Self.record([("GET", "/v1/notes?page=2", "")])
         try await session.replay { plugin, url in

@@ -146,6 +146,7 @@ extension PluginSide {
     /// - Parameters:
     ///   - length: The length of a body that comes in parts, `.max` if it is not known; nil without one.
     ///   - silence: In nanoseconds; 0 for any.
+    ///   - during: The plugin's own call that the request serves; 0 for none.
     ///   - isOld: Whether the plugin is older than the last fields of the request and the receiver; 7 stands where `during` would be.
     func stream(
         _ method: String = "GET",
@@ -153,6 +154,7 @@ extension PluginSide {
         length: UInt64? = nil,
         deadline: UInt64 = .max,
         silence: UInt64 = 0,
+        during: UInt64 = 0,
         isOld: Bool = false
     ) throws -> PartRecorder {
         let recorder = PartRecorder(self)
@@ -160,7 +162,7 @@ extension PluginSide {
         error.struct_size = UInt32(MemoryLayout<connector_error>.size)
         var receiver = unsafe recorder.receiver(silence: silence)
         if isOld { unsafe receiver.struct_size -= UInt32(MemoryLayout<connector_http_room?>.size) }
-        let status = unsafe lend(method, url, [], [], 0, deadline) { request in
+        let status = unsafe lend(method, url, [], [], 0, deadline, during) { request in
             guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
             var request = unsafe request.pointee
             if isOld {

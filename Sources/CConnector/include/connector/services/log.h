@@ -1,7 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * services/log.h: "log/1", the application's log. The host adds the connector's path and removes secrets.
+ * services/log.h: "log/1", the application's log. The host adds the connector's path, as the field "connector", and removes
+ * secrets.
  */
 #ifndef CONNECTOR_SERVICES_LOG_H
 #define CONNECTOR_SERVICES_LOG_H

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of the sandbox, which the system has or has not.
+/// A layer of the sandbox, which not every system has.
 public enum SandboxLayer: Int, Sendable, CaseIterable {
     /// System calls that reach the kernel.
     case filter
@@ -16,7 +16,7 @@ public enum SandboxLayer: Int, Sendable, CaseIterable {
     /// No descriptor but the channel's.
     case descriptors
 
-    /// What people call it.
+    /// The name in reports.
     public var name: String {
         switch self {
         case .filter: "filter"

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What holds of a sandbox, as a process found when it was inside.
+/// The layers that hold, as a process found from inside the sandbox.
 public struct SandboxReport: Sendable, Equatable {
-    /// Each layer, once.
+    /// The outcome of each layer, once.
     public var outcomes: [SandboxOutcome]
-    /// What was tried.
+    /// The attempts at what is forbidden.
     public var attempts: [SandboxAttempt]
 
-    /// Makes a report.
+    /// Creates a report.
     public init(outcomes: [SandboxOutcome], attempts: [SandboxAttempt] = []) {
         self.outcomes = outcomes
         self.attempts = attempts

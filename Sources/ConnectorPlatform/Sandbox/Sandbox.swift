@@ -14,14 +14,14 @@ internal import CSandbox
 public struct Sandbox: Sendable {
     /// What the plugin may do.
     public let settings: SandboxSettings
-    /// The process that may not be reached.
+    /// The id of the host, which the sandboxed process may not reach.
     public let host: Int32
     /// Descriptors that stay open besides 0, 1 and 2.
     public let descriptors: [Int32]
-    /// The writing end of a pipe for the number of the process that takes this one's place; nil for no namespaces.
+    /// The write end of a pipe for the id of the process that replaces this one; nil for no namespaces.
     public let successor: Int32?
 
-    /// Makes a sandbox, which is not entered yet.
+    /// Creates a sandbox, which this process has not entered yet.
     ///
     /// - Parameter host: This process's parent, which it ends with; 0 if it may outlive it.
     public init(
@@ -39,7 +39,7 @@ public struct Sandbox: Sendable {
     /// The first, broad stage. Call it before this process has a second thread: Landlock covers the calling one.
     ///
     /// With a `successor`, another process continues from here: a child of this one's parent, which must await both. See
-    /// `sandbox.h`. What fails is reported, never the end.
+    /// `sandbox.h`. A layer that fails is reported, and the process continues.
     public func enter() -> SandboxReport {
         var found = [sandbox_outcome](repeating: sandbox_outcome(), count: Int(SANDBOX_LAYER_COUNT))
         unsafe withSettings { settings in unsafe sandbox_enter(settings, &found) }
@@ -48,14 +48,14 @@ public struct Sandbox: Sendable {
 
     /// The second, narrow stage, on all threads. Call it when the plugin is open.
     ///
-    /// - Returns: Whether it holds; the first stage does in any case.
+    /// - Returns: Whether it holds. If not, the first stage still does.
     public func narrow() -> SandboxOutcome {
         var found = sandbox_outcome()
         unsafe withSettings { settings in unsafe sandbox_narrow(settings, &found) }
         return SandboxOutcome(.filter, found)
     }
 
-    /// Tries what is forbidden. No attempt has an effect, whether it is refused or not.
+    /// Attempts what is forbidden. No attempt has an effect, whether it is refused or not.
     public func prove(_ report: inout SandboxReport) {
         var tried = unsafe [sandbox_attempt](repeating: sandbox_attempt(), count: Int(SANDBOX_ATTEMPT_COUNT))
         let count = unsafe withSettings { settings in unsafe sandbox_prove(settings, &tried) }
@@ -97,7 +97,7 @@ public struct Sandbox: Sendable {
 }
 
 extension SandboxOutcome {
-    /// An outcome as C has it, with the text of its error.
+    /// Converts an outcome from C, and adds the text of its error.
     init(_ layer: SandboxLayer, _ outcome: sandbox_outcome) {
         var detail = unsafe withUnsafeBytes(of: outcome.detail) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectorSandbox
+import ConnectorPlatform
 import Testing
 
 @Suite struct SandboxReportTests {

@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that is forbidden, tried.
+/// An attempt at something that is forbidden.
 public struct SandboxAttempt: Sendable, Equatable {
     /// What was tried.
     public var name: String
-    /// The errno by which it was refused; nil if it was possible.
+    /// The `errno` of the refusal; nil if the attempt succeeded.
     public var refusal: Int?
 
-    /// Makes an attempt.
+    /// Creates an attempt.
     public init(name: String, refusal: Int?) {
         self.name = name
         self.refusal = refusal

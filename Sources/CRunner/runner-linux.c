@@ -1,5 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * runner-linux.c: runner.h for Linux.
  */
 #define _GNU_SOURCE
 
@@ -57,8 +59,10 @@ static int await_bytes(int end, int milliseconds) {
 }
 
 int32_t runner_spawn(
-    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover, int32_t *step
+    int32_t program, const char *path, int32_t socket, int32_t output, const char *const *given, const char *variable,
+    int32_t *handover, int32_t *step
 ) {
+    (void)path;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t signals;
@@ -70,7 +74,7 @@ int32_t runner_spawn(
         if (count == ARGUMENT_COUNT) return -E2BIG;
         arguments[count + 1] = (char *)given[count];
     }
-    char *const environment[] = {"SWIFT_BACKTRACE=enable=no", NULL};
+    char *const environment[] = {"SWIFT_BACKTRACE=enable=no", variable[0] != 0 ? (char *)variable : NULL, NULL};
     /* Here, and not in the child, whose error would not say what failed. */
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int error = nothing < 0 ? errno : 0;
@@ -117,7 +121,7 @@ int32_t runner_spawn(
     return child;
 }
 
-int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *pidfd) {
+int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *process) {
     int32_t number = 0;
     ssize_t count;
     if (!await_bytes(handover, milliseconds)) {
@@ -135,8 +139,8 @@ int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, 
     }
     close(handover);
     /* The process is not reaped yet, so its number cannot have been reused. */
-    *pidfd = (int32_t)syscall(SYS_pidfd_open, number, 0);
-    if (*pidfd >= 0) return number;
+    *process = (int32_t)syscall(SYS_pidfd_open, number, 0);
+    if (*process >= 0) return number;
     const int error = errno;
     kill(number, SIGKILL);
     waitpid(number, NULL, 0);
@@ -227,12 +231,13 @@ int64_t runner_receive(int32_t socket, void *bytes, uint64_t capacity, int32_t *
     return count;
 }
 
-int32_t runner_reap(int32_t pidfd, int32_t *status, int32_t *signal) {
+int32_t runner_reap(int32_t process, int32_t number, int32_t *status, int32_t *signal) {
+    (void)number;
     siginfo_t information;
     memset(&information, 0, sizeof information);
     *status = 0;
     *signal = 0;
-    if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &information, WEXITED | WNOHANG) != 0) return -errno;
+    if (waitid((idtype_t)P_PIDFD, (id_t)process, &information, WEXITED | WNOHANG) != 0) return -errno;
     if (information.si_pid == 0) return 0;
     if (information.si_code == CLD_EXITED) {
         *status = information.si_status;
@@ -242,8 +247,9 @@ int32_t runner_reap(int32_t pidfd, int32_t *status, int32_t *signal) {
     return 1;
 }
 
-int32_t runner_kill(int32_t pidfd) {
-    return syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0 ? 0 : -errno;
+int32_t runner_kill(int32_t process, int32_t number) {
+    (void)number;
+    return syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0) == 0 ? 0 : -errno;
 }
 
 static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -264,7 +270,8 @@ int32_t runner_memory(uint64_t size) {
 void *runner_map(int32_t descriptor, uint64_t size) {
     struct stat state;
     if (fstat(descriptor, &state) != 0 || state.st_size != (off_t)size) return NULL;
-    if ((fcntl(descriptor, F_GET_SEALS) & seals) != seals) return NULL;
+    const int found = fcntl(descriptor, F_GET_SEALS);
+    if (found < 0 || (found & seals) != seals) return NULL;
     void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     return address == MAP_FAILED ? NULL : address;
 }
@@ -308,39 +315,4 @@ int32_t runner_await(int32_t watch) {
         if (errno != EINTR) return -errno;
     }
 }
-#else
-#include <stddef.h>
-
-int32_t runner_spawn(
-    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover, int32_t *step
-) {
-    *step = RUNNER_STARTS_PROGRAM;
-    return (void)program, (void)socket, (void)output, (void)given, (void)handover, -ENOSYS;
-}
-int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *pidfd) {
-    return (void)child, (void)handover, (void)milliseconds, (void)pidfd, -ENOSYS;
-}
-void runner_abandon(int32_t child, int32_t handover) { (void)child, (void)handover; }
-int32_t runner_die_with(int32_t parent) { return (void)parent, -ENOSYS; }
-void runner_set_name(const char *name) { (void)name; }
-int32_t runner_socket_pair(int32_t *first, int32_t *second) { return (void)first, (void)second, -ENOSYS; }
-int64_t runner_send(int32_t socket, const void *bytes, uint64_t length, int32_t descriptor, int32_t waits) {
-    return (void)socket, (void)bytes, (void)length, (void)descriptor, (void)waits, -ENOSYS;
-}
-int64_t runner_receive(int32_t socket, void *bytes, uint64_t capacity, int32_t *descriptor, int32_t waits) {
-    return (void)socket, (void)bytes, (void)capacity, (void)descriptor, (void)waits, -ENOSYS;
-}
-int32_t runner_reap(int32_t pidfd, int32_t *status, int32_t *signal) {
-    return (void)pidfd, (void)status, (void)signal, -ENOSYS;
-}
-int32_t runner_kill(int32_t pidfd) { return (void)pidfd, -ENOSYS; }
-int32_t runner_memory(uint64_t size) { return (void)size, -ENOSYS; }
-void *runner_map(int32_t descriptor, uint64_t size) { return (void)descriptor, (void)size, NULL; }
-int32_t runner_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
-    return (void)word, (void)value, (void)nanoseconds, -ENOSYS;
-}
-int32_t runner_wake(const void *word) { return (void)word, -ENOSYS; }
-int32_t runner_processors(void) { return 1; }
-int32_t runner_watch(int32_t socket, int32_t reads) { return (void)socket, (void)reads, -ENOSYS; }
-int32_t runner_await(int32_t watch) { return (void)watch, -ENOSYS; }
 #endif

@@ -14,7 +14,7 @@ extension SandboxSettings {
         return arguments
     }
 
-    /// Reads the settings from a program's arguments; nil if one of them is not of them.
+    /// Parses the settings in a program's arguments; nil if one is unknown or malformed.
     public init?(arguments: some Sequence<String>) {
         self.init()
         for argument in arguments {

@@ -3,16 +3,16 @@
 
 /// Whether a layer holds.
 public struct SandboxOutcome: Sendable, Equatable {
-    /// Which one.
+    /// The layer.
     public var layer: SandboxLayer
     /// Whether it holds.
     public var holds: Bool
-    /// The ABI of Landlock, the number of the user; 0 for the others.
+    /// The version of Landlock's ABI, or the id of the user; 0 for other layers.
     public var version: Int
     /// What failed, or what holds less than asked for; empty if nothing.
     public var detail: String
 
-    /// Makes an outcome.
+    /// Creates an outcome.
     public init(layer: SandboxLayer, holds: Bool, version: Int = 0, detail: String = "") {
         self.layer = layer
         self.holds = holds

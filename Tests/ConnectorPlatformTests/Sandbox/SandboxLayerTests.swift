@@ -76,6 +76,66 @@
             #expect(output.lines.filter { $0.hasSuffix(": 0") } == [])
         }
 
+        @Test func `where Landlock supports less than its ABI promises, it steps down, and says what is missing`()
+            throws
+        {
+            let system = try SandboxedProcess("nothing").finish()
+            let fields = try #require(system.layer("landlock")).split(separator: " ")
+            let version = try #require(Int(fields[1]))
+            let output = try SandboxedProcess("--without", "landlock6", "prove").finish()
+            let missing = "this ABI knows nothing of signals and abstract sockets"
+            #expect(output.layer("landlock") == "1 \(min(version, 5)) 0 \(missing)")
+            #expect(!output.lines.contains("open a file: 0") && !output.lines.contains("change a file: 0"))
+        }
+
+        @Test func `a kernel that takes no filter is reported, and the other layers refuse what they can`() throws {
+            let output = try SandboxedProcess("--without", "seccomp", "prove", inNamespaces: true).finish()
+            #expect(output.layer("filter") == "0 0 \(EPERM) the kernel refuses it")
+            #expect(output.layer("landlock")?.hasPrefix("1 ") == true)
+            #expect(output.layer("namespaces") == "1 0 0 ")
+            let possible = output.lines.filter { $0.hasSuffix(": 0") }
+            for attempt in ["make a socket", "run a program", "start a process"] {
+                #expect(possible.contains("\(attempt): 0"))
+            }
+            for attempt in ["open a file", "make a file", "change a file", "signal the host", "trace the host"] {
+                #expect(!possible.contains("\(attempt): 0"))
+            }
+        }
+
+        @Test(.enabled(if: geteuid() == 0, "only root can stop being root"))
+        func `a process that stays root is reported, and the rest holds`() throws {
+            let output = try SandboxedProcess("--without", "identity", "prove", inNamespaces: true).finish()
+            #expect(output.layer("identity") == "0 0 \(EPERM) root stays root")
+            #expect(output.layer("filter") == "1 2 0 ")
+            #expect(output.lines.filter { $0.hasSuffix(": 0") } == [])
+        }
+
+        @Test func `capabilities that stay are reported, and the rest holds`() throws {
+            let output = try SandboxedProcess("--without", "capabilities", "prove", inNamespaces: true).finish()
+            #expect(output.layer("identity") == "0 0 \(EPERM) capabilities stay")
+            #expect(output.layer("filter") == "1 2 0 ")
+            #expect(output.lines.filter { $0.hasSuffix(": 0") } == [])
+        }
+
+        @Test func `limits that cannot be set are reported, and the rest holds`() throws {
+            let output = try SandboxedProcess("--without", "limits", "prove").finish()
+            #expect(output.layer("limits") == "0 0 \(EPERM) a limit cannot be set")
+            #expect(output.layer("descriptors") == "1 0 0 ")
+            #expect(output.layer("filter") == "1 2 0 ")
+        }
+
+        /// Whether each number that a descriptor may have can be closed by itself.
+        private static let hasFewDescriptors = (0..<2_000_000).contains(sysconf(Int32(_SC_OPEN_MAX)))
+
+        @Test(.enabled(if: hasFewDescriptors, "each possible descriptor is closed by itself"))
+        func `descriptors are closed one by one where no call closes a range, and reported if that fails, too`() throws
+        {
+            let output = try SandboxedProcess("--without", "descriptors", "is-open", "5").finish()
+            #expect(output.layer("descriptors") == "1 0 0 " && output.act == EBADF)
+            let other = try SandboxedProcess("--without", "descriptors", "--without", "limits", "nothing").finish()
+            #expect(other.layer("descriptors") == "0 0 \(EPERM) descriptors cannot be closed")
+        }
+
         @Test func `with the filter alone, the proof says what is possible`() throws {
             let output = try SandboxedProcess("--without", "landlock", "prove").finish()
             #expect(output.layer("filter") == "1 2 0 ")

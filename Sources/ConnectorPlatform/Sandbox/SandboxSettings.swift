@@ -11,11 +11,11 @@ public struct SandboxSettings: Sendable, Hashable {
         case `default`
         /// None.
         case off
-        /// None, but what one would refuse is printed, as settings.
+        /// None; what a sandbox would refuse is printed, as settings.
         case learn
     }
 
-    /// How much of it must hold.
+    /// How much of the sandbox must hold.
     public var level: Level
     /// Absolute paths that the plugin may read, with all below them. One that cannot be opened is left out, and reported.
     public var read: [String]
@@ -30,7 +30,7 @@ public struct SandboxSettings: Sendable, Hashable {
     /// The most threads; nil for no bound. It needs a user namespace.
     public var threads: Int?
 
-    /// Makes settings. Without any, the plugin reads libraries and time zones, writes nothing, and has no network.
+    /// Creates settings. By default, the plugin reads libraries and time zones, writes nothing, and has no network.
     public init(
         level: Level = .default,
         read: [String] = [],

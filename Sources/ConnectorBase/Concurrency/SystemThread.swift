@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Starts threads of the system, for work that may block, which must not run on the cooperative pool.
+package enum SystemThread {
+    /// The work of a new thread, boxed to pass through a pointer.
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Starts a detached thread.
+    ///
+    /// - Parameter body: The thread's work; the thread exits when it returns.
+    /// - Returns: False if the system cannot create a thread.
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
+        #if canImport(Glibc)
+            var thread: pthread_t = 0
+        #else
+            var thread: pthread_t?
+        #endif
+        guard unsafe pthread_create(&thread, nil, entry, argument) == 0 else {
+            unsafe Unmanaged<Body>.fromOpaque(argument).release()
+            return false
+        }
+        #if canImport(Glibc)
+            pthread_detach(thread)
+        #else
+            if let thread = unsafe thread { unsafe pthread_detach(thread) }
+        #endif
+        return true
+    }
+
+    // Passing the closure inline crashes Swift 6.3's region analysis.
+    private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+        guard let argument = unsafe argument else { return nil }
+        unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+    }
+}

@@ -1,0 +1,99 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorManifest
+import Synchronization
+import Testing
+
+@testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
+
+/// Where events are stored they are counted, and their deliveries told of them, before their callers resume.
+@Suite(.timeLimit(.minutes(1))) struct StoringTests {
+    /// An outbox whose callers are held once their events are stored.
+    private func holding(_ policy: DeliveryPolicy = DeliveryPolicy()) async throws -> (SteeredEngine, Bench) {
+        let engine = try await SteeredEngine.inMemory()
+        engine.mayStore.send()
+        engine.holdsCallers.store(true, ordering: .relaxed)
+        return (engine, Bench(policy: policy, engine: { () throws(ConnectorError) in engine }))
+    }
+
+    @Test func `a vendor gets an event before the caller that sent it runs again`() async throws {
+        let (engine, bench) = try await holding()
+        try await bench.outbox.start(isStored: true)
+        let hasReturned = Atomic(false)
+        let caller = Task {
+            let stored = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+            hasReturned.store(true, ordering: .releasing)
+            return stored
+        }
+        await bench.until { bench.statistics().delivered == 1 }
+        let isEarly = !hasReturned.load(ordering: .acquiring)
+        #expect(isEarly)
+        #expect(bench.vendor.batches == [["event-1"]])
+        engine.mayReturn.send()
+        #expect(try await caller.value == ["a"])
+        #expect(bench.statistics().queued == 0 && bench.statistics().delivered == 1)
+        await bench.outbox.close()
+    }
+
+    @Test func `a stored event fills its queue, and holds no reservation, before its caller runs again`() async throws {
+        var policy = DeliveryPolicy()
+        (policy.maximumBytes, policy.whenFull) = (250, .dropNewest)
+        let (engine, bench) = try await holding(policy)
+        bench.vendor.isOpen = false
+        let first = Task { try await bench.outbox.append(bench.events(1...1, bytes: 200), to: ["a"]) }
+        await bench.until { bench.statistics().queued == 1 }
+        #expect(bench.outbox.state.withLock(\.reserved).isEmpty)
+        #expect(try await bench.outbox.append(bench.events(2...2, bytes: 200), to: ["a"]).isEmpty)
+        #expect(bench.statistics().bytes == 200 && bench.statistics().dropped == 1)
+        engine.mayReturn.send()
+        #expect(try await first.value == ["a"])
+        #expect(bench.statistics().bytes == 200 && bench.outbox.state.withLock(\.reserved).isEmpty)
+        await bench.outbox.close()
+    }
+
+    @Test func `an outbox that closes before a caller runs again has stored and counted its event`() async throws {
+        let (engine, bench) = try await holding()
+        bench.vendor.isOpen = false
+        let caller = Task { try await bench.outbox.append(bench.events(1...1), to: ["a"]) }
+        await bench.until { bench.statistics().queued == 1 }
+        await bench.outbox.close()
+        engine.mayReturn.send()
+        #expect(try await caller.value == ["a"])
+        #expect(bench.statistics().queued == 1)
+    }
+
+    @Test func `an event that moves on before its caller runs again follows its connector`() async throws {
+        let engine = try await SteeredEngine.inMemory()
+        engine.mayStore.send()
+        engine.holdsCallers.store(true, ordering: .relaxed)
+        let bench = Bench(["a", "b"], engine: { () throws(ConnectorError) in engine })
+        bench.vendor.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        let caller = Task { try await bench.outbox.append(bench.events(1...1), to: ["a"]) }
+        while engine.held.load(ordering: .relaxed) < 1 { await Task.yield() }
+        // To move an event is to store it once more.
+        engine.holdsCallers.store(false, ordering: .relaxed)
+        await bench.outbox.move("a", to: "b", by: .max)
+        await bench.until { bench.statistics("b").delivered == 1 }
+        engine.mayReturn.send()
+        #expect(try await caller.value == ["a"])
+        #expect(bench.statistics().queued == 0 && bench.statistics("b").queued == 0)
+        #expect(bench.vendors["b"]?.batches == [["event-1"]])
+        await bench.outbox.close()
+    }
+
+    @Test func `whoever is to learn of a stored event learns of it once, and of no other`() async throws {
+        let engine = try await SQLiteEngine(now: { OutboxEvent.start })
+        let steps = Mutex<[OutboxStep]>([])
+        let step = try await engine.append([.numbered(1)], to: ["a"]) { step in steps.withLock { $0.append(step) } }
+        #expect(steps.withLock(\.self) == [step])
+        await engine.close()
+        await #expect(throws: ConnectorError.self) {
+            try await engine.append([.numbered(2)], to: ["a"]) { step in steps.withLock { $0.append(step) } }
+        }
+        #expect(steps.withLock(\.self) == [step])
+    }
+}
