@@ -270,7 +270,10 @@ extension Outbox {
             case .paused(let failure, _), .delivering(let failure?): "the vendor takes no events: \(failure.reason)"
             case .waitingForGate: "the gate is not open"
             case .idle, .delivering: "the vendor takes events more slowly than they come"
-            case nil: isDelivering ? "the connector is not in the tree" : "this process does not deliver"
+            case nil:
+                isDelivering
+                    ? "the connector is not in the tree"
+                    : "this process does not deliver; connector-host status says why nothing leaves the queue of the one that does"
             }
         return ConnectorError(
             .timedOut,

@@ -60,7 +60,7 @@ extension Outbox {
     /// Makes the delivery of a connector that has events; nil if there is one, or nothing is to be delivered here.
     func begin(_ path: String, _ engine: any OutboxEngine, _ state: inout State) -> Delivery? {
         guard state.isDraining, !state.isClosing, state.lock != nil, state.deliveries[path] == nil else { return nil }
-        guard let target = state.targets[path] else { return nil }
+        guard state.receives(path), let target = state.targets[path] else { return nil }
         let delivery = delivery(to: target, engine)
         state.deliveries[path] = delivery
         return delivery

@@ -49,13 +49,6 @@ extension Outbox {
         delivery.wake()
     }
 
-    /// Whether events wait at a connector, or at one that moves to its path.
-    package func hasEvents(at path: String) -> Bool {
-        state.withLock { state in
-            ([path] + state.names(of: path)).contains { state.statistics[$0]?.queued ?? 0 > 0 }
-        }
-    }
-
     /// Waits until the queues of some connectors are empty.
     ///
     /// - Parameter isStored: Whether an earlier process may have left events, of which nobody knows before the engine is open.
@@ -127,6 +120,12 @@ extension Outbox {
 }
 
 extension Outbox.State {
+    /// Whether a connector of the tree gets events: it has a queue, or events wait for it all the same.
+    func receives(_ path: String) -> Bool {
+        guard let target = targets[path] else { return false }
+        return target.hasQueue || statistics[path]?.queued ?? 0 > 0
+    }
+
     /// Whether no event waits in some queues.
     fileprivate func areEmpty(_ paths: [String]) -> Bool { paths.allSatisfy { statistics[$0]?.queued ?? 0 == 0 } }
 }

@@ -57,7 +57,7 @@ package final class Outbox: Sendable {
 
     /// What changes while the outbox is in use.
     struct State {
-        /// The connectors that get events, by path.
+        /// The connectors of the tree, by path.
         var targets: [String: DeliveryTarget]
         /// The new path of each moved connector, by the path under which it got events before.
         var renames: [String: String] = [:]
@@ -105,11 +105,13 @@ package final class Outbox: Sendable {
         state = Mutex(State(targets: Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }))
     }
 
-    /// The paths of the connectors that get events.
-    package var targetPaths: Set<String> { state.withLock { Set($0.targets.keys) } }
+    /// The paths of the connectors that get events: those with a queue, and those without one for which events wait.
+    package var targetPaths: Set<String> {
+        state.withLock { state in Set(state.targets.keys.filter { state.receives($0) }) }
+    }
 
     /// Whether a connector gets events.
-    package func isTarget(_ path: String) -> Bool { state.withLock { $0.targets[path] != nil } }
+    package func isTarget(_ path: String) -> Bool { state.withLock { $0.receives(path) } }
 
     // MARK: The engine
 

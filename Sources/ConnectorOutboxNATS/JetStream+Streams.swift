@@ -19,12 +19,12 @@ extension JetStream {
     /// another id, since a leader that has lost its followers in the meantime keeps the id without the message. If both are stored
     /// in the end, the event is delivered twice, with the same event id.
     ///
-    /// - Parameter makeRoom: Called once if there is no room for a message; returns whether to send it again.
+    /// - Parameter makeRoom: Called once if there is no room for a message, which is then sent once more.
     /// - Returns: For each message, whether it is new.
     /// - Throws: `storage` if a message was not stored in time, or may not have been.
     func publish(
         _ messages: [Message],
-        makeRoom: () async -> Bool
+        makeRoom: () async -> Void
     ) async throws(ConnectorError) -> [Bool] {
         var messages = messages
         var hasMadeRoom = false
@@ -33,15 +33,11 @@ extension JetStream {
         let deadline = clock.now().saturatingAdding(waits.limit)
         for attempt in 1... {
             var unknown: [Int] = []
-            var full: Refusal?
+            var isFull = false
             for (index, answer) in zip(unconfirmed, try await send(unconfirmed.map { messages[$0] })) {
                 if let refusal = Self.refusal(answer) {
-                    if refusal.lacksSpace, !hasMadeRoom {
-                        full = refusal
-                        unknown.append(index)
-                        continue
-                    }
-                    guard refusal.isInProcess else { throw error(refusal) }
+                    guard refusal.isInProcess || refusal.lacksSpace && !hasMadeRoom else { throw error(refusal) }
+                    isFull = isFull || refusal.lacksSpace
                     unknown.append(index)
                     continue
                 }
@@ -53,8 +49,8 @@ extension JetStream {
             }
             unconfirmed = unknown
             if unconfirmed.isEmpty { break }
-            if let full {
-                guard await makeRoom() else { throw error(full) }
+            if isFull {
+                await makeRoom()
                 hasMadeRoom = true
                 continue
             }

@@ -11,31 +11,28 @@ extension NATSEngine {
         try await jetStream.publish(messages) { await makeRoom() }
     }
 
-    /// Deletes everything that is settled; callers that need room at one time share one trim.
-    ///
-    /// - Returns: Whether anything was deleted.
-    private func makeRoom() async -> Bool {
-        let task = state.withLock { state -> Task<Bool, Never>? in
+    /// Deletes everything that is settled; callers that need room at one time share one trim. If nothing is left to delete, another
+    /// caller or another host may have made the room.
+    private func makeRoom() async {
+        let task = state.withLock { state -> Task<Void, Never>? in
             guard !state.isClosing else { return nil }
             if let task = state.clearing { return task }
             let trimming = state.trimming
             let task = Task { [weak self, schema] in
                 // One trim at a time: the second one would take the first for another host's.
                 await trimming?.value
-                let isShorter = await Self.result { () throws(ConnectorError) in try await schema.trim(keeping: 0) }
-                self?.noteTrim(isShorter)
+                let failure = await Self.trim(schema, keeping: 0)
+                self?.noteTrim(failure)
                 self?.state.withLock { $0.clearing = nil }
-                return (try? isShorter.get()) ?? false
             }
             state.clearing = task
             return task
         }
-        return await task?.value ?? false
+        await task?.value
     }
 
     /// Tells that the stream can no longer be trimmed, or can be again.
-    private func noteTrim(_ result: Result<Bool, ConnectorError>) {
-        let failure: ConnectorError? = if case .failure(let error) = result { error } else { nil }
+    private func noteTrim(_ failure: ConnectorError?) {
         let isOther = state.withLock { state in
             defer { state.cannotTrim = failure != nil }
             return !state.isClosing && state.cannotTrim != (failure != nil)
@@ -43,11 +40,16 @@ extension NATSEngine {
         if isOther { onTrim(failure) }
     }
 
-    /// The result of a body.
-    private static func result(
-        _ body: () async throws(ConnectorError) -> Bool
-    ) async -> Result<Bool, ConnectorError> {
-        do throws(ConnectorError) { return .success(try await body()) } catch { return .failure(error) }
+    /// Trims the stream.
+    ///
+    /// - Returns: Why it failed; nil if it did not.
+    private static func trim(_ schema: NATSSchema, keeping count: Int) async -> ConnectorError? {
+        do throws(ConnectorError) {
+            try await schema.trim(keeping: count)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Trims the stream in the background, every ``remembered`` settled events. Events that stay longer are harmless, so failures are
@@ -58,10 +60,8 @@ extension NATSEngine {
             guard state.trimming == nil, state.isTrimDue else { return }
             state.trimming = Task { [weak self, schema] in
                 while self?.beginTrim() == true {
-                    let result = await Self.result { () throws(ConnectorError) in
-                        try await schema.trim(keeping: Self.remembered)
-                    }
-                    self?.noteTrim(result)
+                    let failure = await Self.trim(schema, keeping: Self.remembered)
+                    self?.noteTrim(failure)
                 }
             }
         }

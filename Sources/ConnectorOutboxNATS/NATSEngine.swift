@@ -57,7 +57,7 @@ package final class NATSEngine: OutboxEngine {
         /// The task that trims the stream; nil between trims.
         var trimming: Task<Void, Never>?
         /// The task that deletes everything settled, because there is no room; nil while there is.
-        var clearing: Task<Bool, Never>?
+        var clearing: Task<Void, Never>?
         /// Whether the last trim failed.
         var cannotTrim = false
         /// How many more looks until the settings of the streams are checked again.
@@ -328,7 +328,7 @@ package final class NATSEngine: OutboxEngine {
         trimming?.cancel()
         clearing?.cancel()
         await trimming?.value
-        _ = await clearing?.value
+        await clearing?.value
         await jetStream.connection.close()
     }
 }

@@ -17,26 +17,24 @@ extension NATSSchema {
     /// Ends early if its task is cancelled.
     ///
     /// - Parameter count: The number of most recent events to keep in any case.
-    /// - Returns: Whether the stream is shorter now, by this trim or by that of another host.
-    func trim(keeping count: Int) async throws(ConnectorError) -> Bool {
+    func trim(keeping count: Int) async throws(ConnectorError) {
         let state = try await info(layout.stream)?["state"]
         guard let first = state?["first_seq"]?.integer, let last = state?["last_seq"]?.integer, first > 0,
             last > Int64(count)
-        else { return false }
+        else { return }
         var settled = last - Int64(count)
-        guard settled >= first else { return false }
+        guard settled >= first else { return }
         for consumer in try await consumers().values where settled >= first {
             settled = min(settled, try await position(settledBy: consumer, upTo: last))
         }
-        guard settled >= first else { return false }
+        guard settled >= first else { return }
         // If the stream has become shorter, another host is trimming it.
-        guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return true }
+        guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
         // The rest is deleted by the next trim.
         let end = settled - first < Self.deletionsPerTrim ? settled : first + Self.deletionsPerTrim - 1
         for start in stride(from: first, through: end, by: Self.batchSize) where !Task.isCancelled {
             try await jetStream.discard(start...min(start + Int64(Self.batchSize) - 1, end), of: layout.stream)
         }
-        return true
     }
 
     /// The number of messages to delete before awaiting a response.

@@ -44,9 +44,27 @@ import Testing
         func symbol(_ name: String) -> String? { capabilities.operation(named: name)?.operation.symbol }
         #expect(symbol("run") == "first/1 run" && symbol("go") == "second/1 go")
         #expect(symbol("first/run") == "first/1 run" && symbol("second/run") == "second/1 run")
-        for name in ["", "/", "/run", "first/", "first/go", "first/1", "first/1/run", "second/run/"] {
+        for name in ["", "/", "/run", "first/", "first/go", "first/1", "first/2/run", "second/run/"] {
             #expect(symbol(name) == nil, "\(name)")
         }
+    }
+
+    @Test func `an operation of one of two versions of a capability is found by the version`() throws {
+        let signature = try Signature(parsing: "()")
+        let capabilities = try ["first/1", "second/1", "second/2"].map { id in
+            Capability(
+                id: try #require(CapabilityID(id)),
+                operations: [Operation(name: "run", symbol: "\(id) run", signature: signature, documentation: "")]
+            )
+        }
+        func symbol(_ name: String) -> String? { capabilities.operation(named: name)?.operation.symbol }
+        #expect(symbol("run") == "first/1 run" && symbol("second/run") == "second/1 run")
+        #expect(symbol("second/1/run") == "second/1 run" && symbol("second/2/run") == "second/2 run")
+        for name in ["second/3/run", "second/02/run", "second/2/", "second//run", "second/2/go", "first/2/run"] {
+            #expect(symbol(name) == nil, "\(name)")
+        }
+        let labels = capabilities.map { capabilities.label(of: "run", in: $0.id) }
+        #expect(labels == ["first/run", "second/run", "second/2/run"])
     }
 
     @Test func `a name has at most 64 bytes`() {

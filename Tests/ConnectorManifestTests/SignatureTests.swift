@@ -12,6 +12,8 @@ import Testing
         ("(buffer: out bytes) -> u64", "(buffer: out bytes) -> u64"), ("(out: i32)", "(out: i32)"),
         ("(async: i32) async", "(async: i32) async"), ("() -> (a: i32, b: handle)", "() -> (a: i32, b: handle)"),
         ("() -> (a: i32)", "() -> i32"), ("(_1: cstring) -> i64", "(_1: cstring) -> i64"),
+        ("(result: out i32)", "(result: out i32)"), ("(result: i32) -> i32", "(result: i32) -> i32"),
+        ("(result: out i32) -> (a: i32, b: i32)", "(result: out i32) -> (a: i32, b: i32)"),
     ])
     func `signatures that mean the same are normalized to the same text`(text: String, expected: String) throws {
         let signature = try Signature(parsing: text)
@@ -31,6 +33,10 @@ import Testing
         ("(a: i32) i32", 10, "expected the end"), ("(ä: i32)", 2, "expected a parameter's name"),
         ("(a: i32, a: i64)", 17, "the name \"a\" occurs twice"),
         ("(a: i32) -> (a: i32, b: i32)", 29, "the name \"a\" occurs twice"),
+        (
+            "(result: out i32) -> i32", 25,
+            "an out parameter has the name \"result\", by which answers have the result that has no name"
+        ),
         ("(a: out i32?)", 13, "an out parameter is never optional"),
         ("(a: out i32) async", 19, "an async operation has no out parameters: it returns its result by completion"),
         ("() async -> i32", 16, "an async operation returns nothing, or one string, bytes or json"),

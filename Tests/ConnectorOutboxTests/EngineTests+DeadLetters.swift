@@ -34,6 +34,26 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.usable)
+    func `letters of connectors to which nobody delivers stay, and the replay says so`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...2), to: ["a", "b"])
+        try await settle(engine, try await batch(engine), .dead)
+        try await settle(engine, try await batch(engine, "b"), .dead)
+        let one = RecordSelection(targets: ["a", "b"], ids: ["event-1"])
+        let (count, left) = try await engine.replay(one, among: ["b", "c"])
+        #expect(count == 1 && left?.code == .unknownConnector && left?.connector == "a")
+        #expect(left?.message.hasPrefix("1 dead letter stays, ") == true, "\(left?.message ?? "")")
+        try await wait(engine) { $0["b"]?.queued == 1 }
+        let rest = try await engine.replay(RecordSelection(), among: ["b", "c"])
+        #expect(rest.count == 1 && rest.left?.message.hasPrefix("2 dead letters stay, ") == true)
+        try await wait(engine) { $0["b"]?.queued == 2 }
+        let all = try await engine.replay(RecordSelection(), among: ["a", "b"])
+        #expect(all.count == 2 && all.left == nil)
+        try await wait(engine) { $0["a"]?.queued == 2 }
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
     func `a replayed event is renewed, and a fresh one is not`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])

@@ -58,10 +58,13 @@ import Testing
         #expect(error?.message.contains("the gate is not open") == true, "\(error?.message ?? "")")
     }
 
-    @Test func `a caller is told that this process does not deliver`() async throws {
+    @Test func `a caller is told that this process does not deliver, and what says why the other one does not`()
+        async throws
+    {
         let error = try await refusal(try await full())
         #expect(error?.code == .timedOut)
-        #expect(error?.message.contains("this process does not deliver") == true, "\(error?.message ?? "")")
+        let reason = "this process does not deliver; connector-host status says why"
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
     @Test func `a caller whose deadline has passed does not wait`() async throws {

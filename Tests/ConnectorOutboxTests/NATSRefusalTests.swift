@@ -26,7 +26,25 @@ import Testing
             }
             #expect(error?.message.contains("maximum bytes exceeded") == true)
             #expect(error?.fix?.contains("max_bytes") == true)
-            #expect(log.subjects("OUTBOX.e.").count == 1)
+            #expect(log.subjects("OUTBOX.e.").count == 2, "once more after a look for what is settled")
+        }
+    }
+
+    @Test func `an event has room in a stream that another host has emptied meanwhile`() async throws {
+        let isFull = Mutex(true)
+        let answer: SteeredAnswer = { request in
+            guard request.isEvent else { return nil }
+            let isRefused = isFull.withLock { isFull in
+                defer { isFull = false }
+                return isFull
+            }
+            return isRefused ? request.refusal(503, 10_077, "maximum bytes exceeded") : nil
+        }
+        try await NATSEngine.withFake(answer) { engine, log in
+            let step = try await engine.append([.numbered(1)], to: ["a"])
+            #expect(step.isApplied == [true])
+            #expect(log.subjects("OUTBOX.e.").count == 2)
+            #expect(log.subjects("$JS.API.STREAM.MSG.DELETE.").isEmpty)
         }
     }
 

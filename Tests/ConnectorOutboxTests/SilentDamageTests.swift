@@ -280,4 +280,51 @@ import Testing
         #expect(reason.contains("at least \(400 - queued) events could not be read"), "\(reason)")
         await engine.close()
     }
+
+    // MARK: Events
+
+    @Test func `an event whose time the disk has made negative is a dead letter that is listed and replayed`()
+        async throws
+    {
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1), .numbered(2)], to: ["a"])
+        try Database(folder.file).run("UPDATE events SET created = -1 WHERE id = 'event-1'")
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map(\.id) == ["event-1"])
+        let failure = try #require(batch.damage)
+        try await engine.settle(batch, [.dead], Attempt(at: OutboxEvent.start, failures: [failure]))
+        #expect(try await ids(engine, [.dead]) == ["event-1"])
+        #expect(try await engine.replay(RecordSelection(targets: ["a"])) == 1)
+        #expect(try await engine.statistics()["a"]?.queued == 2)
+        #expect(aside.all.isEmpty)
+        await engine.close()
+    }
+
+    @Test func `an event without a checksum that is not one JSON value becomes a dead letter, and the others arrive`()
+        async throws
+    {
+        do {
+            let bench = Bench(folder: folder)
+            bench.vendor.isOpen = false
+            try await bench.outbox.start(isStored: true)
+            _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+            await bench.outbox.close()
+        }
+        // As long as before, and in the middle of an array two events.
+        let payload = #"{"n":2},{"f":"xxxx"}"#
+        #expect(payload.utf8.count == OutboxEvent.numbered(2).payload.count)
+        try Database(folder.file).run(
+            """
+            UPDATE events SET checksum = NULL;
+            UPDATE events SET payload = CAST('\(payload)' AS BLOB) WHERE id = 'event-2'
+            """
+        )
+        let bench = Bench(folder: folder)
+        try await bench.outbox.start(isStored: true)
+        await bench.drained()
+        #expect(bench.vendor.batches.flatMap(\.self) == ["event-1", "event-3"])
+        let dead = try await bench.outbox.records(RecordSelection(states: [.dead]))
+        #expect(dead.map(\.event.id) == ["event-2"] && dead.first?.attempts.last?.failure?.code == .storage)
+        await bench.outbox.close()
+    }
 }

@@ -255,7 +255,10 @@ public final class HostConsoleModel: ConsoleModel {
             plans.forget()
             return "the plan is made again"
         case (.apply, .plan(let basis?)): return try await apply(basis)
-        case (.replay, _): return Self.count("replayed", try await host.replay(Self.selection(act.subject)))
+        case (.replay, _):
+            let (count, left) = try await host.replay(Self.selection(act.subject))
+            if count == 0, let left { throw left }
+            return Self.count("replayed", count) + (left.map { "; \($0.message)" } ?? "")
         case (.drop, _): return Self.count("dropped", try await host.drop(Self.selection(act.subject)))
         case (.call, .operation(let name, let path, let arguments, let isDelivered)):
             return try await recordingCall(act, at: .operation(name, of: path)) { progress throws(ConnectorError) in

@@ -169,7 +169,7 @@ struct GateScene {
             capability.operations.filter { seen.insert("\(capability.id) \($0.name)").inserted }.map { operation in
                 // A second operation with the same name is called with its capability.
                 let isFirst = names.insert(operation.name).inserted
-                let name = isFirst ? operation.name : "\(capability.id.name)/\(operation.name)"
+                let name = isFirst ? operation.name : capabilities.label(of: operation.name, in: capability.id)
                 return Row(
                     "\(capability.id) \(operation.name)",
                     [

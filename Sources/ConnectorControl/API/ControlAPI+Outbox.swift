@@ -75,13 +75,14 @@ extension ControlAPI {
                 host,
                 selection,
                 other throws(ConnectorError) in
-                if let other { try await host.replay(selection, to: other) } else { try await host.replay(selection) }
+                guard let other else { return try await host.replay(selection) }
+                return (try await host.replay(selection, to: other), nil)
             },
             letters("drop", "Drops dead letters, or waiting events, for good.", done: "dropped", host) {
                 host,
                 selection,
                 _ throws(ConnectorError) in
-                try await host.drop(selection)
+                return (try await host.drop(selection), nil)
             },
         ]
     }
@@ -92,7 +93,9 @@ extension ControlAPI {
         _ summary: String,
         done: String,
         _ host: ConnectorHost,
-        _ act: @escaping @Sendable (ConnectorHost, RecordSelection, _ to: String?) async throws(ConnectorError) -> Int
+        _ act:
+            @escaping @Sendable (ConnectorHost, RecordSelection, _ to: String?) async throws(ConnectorError)
+            -> (count: Int, left: ConnectorError?)
     ) -> ControlEndpoint {
         var body = [
             ControlField("ids", .texts, "The ids of the events; either ids or all is required."),
@@ -118,9 +121,9 @@ extension ControlAPI {
                 ids: ids.map(Set.init),
                 states: input.flag("queued") ? [.dead, .queued] : [.dead]
             )
-            let count = try await act(host, selection, input["to"])
-            if count == 0, let ids { throw OutboxDocument.unknown(ids, queued: input.flag("queued")) }
-            return ServerResponse(OutboxDocument.count(done, count))
+            let (count, left) = try await act(host, selection, input["to"])
+            if count == 0, let ids { throw left ?? OutboxDocument.unknown(ids, queued: input.flag("queued")) }
+            return ServerResponse(OutboxDocument.count(done, count, errors: left.map { [$0] } ?? []))
         }
     }
 

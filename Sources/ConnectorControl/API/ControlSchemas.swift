@@ -283,7 +283,8 @@ enum ControlSchemas {
         ]
     )
 
-    /// The number of events that were replayed or dropped; the command adds an error for ids that belong to none.
+    /// The number of events that were replayed or dropped, with an error for letters that a replay leaves; the command adds one for ids
+    /// that belong to none.
     static func count(of done: String) -> JSONValue {
         object(["version": version, done: number], ["errors": list(of: error)])
     }

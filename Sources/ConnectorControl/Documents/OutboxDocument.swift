@@ -53,9 +53,13 @@ package enum OutboxDocument {
 
     /// The number of events that were replayed or dropped.
     ///
-    /// - Parameter done: The member's name: `replayed` or `dropped`.
-    package static func count(_ done: String, _ count: Int) -> JSONValue {
-        .object(JSONObject([("version", 1), (done, .integer(Int64(count)))]))
+    /// - Parameters:
+    ///   - done: The member's name: `replayed` or `dropped`.
+    ///   - errors: Why others were not.
+    package static func count(_ done: String, _ count: Int, errors: [ConnectorError] = []) -> JSONValue {
+        var object = JSONObject([("version", 1), (done, .integer(Int64(count)))])
+        if !errors.isEmpty { object["errors"] = .array(errors.map(\.json)) }
+        return .object(object)
     }
 
     // MARK: Errors

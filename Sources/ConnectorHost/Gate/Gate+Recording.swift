@@ -21,10 +21,11 @@ extension Gate {
         _ body: () async throws(ConnectorError) -> Answer,
         json: (Answer) -> JSONValue?
     ) async throws(ConnectorError) -> Answer {
-        guard let target = planned.withLock(\.recording), let definition = manifest?.operation(named: name),
+        guard let target = planned.withLock(\.recording), let manifest,
+            let definition = manifest.operation(named: name),
             let given = arguments.json(for: definition.operation.signature)
         else { return try await body() }
-        let operation = "\(definition.capability.id.name)/\(definition.operation.name)"
+        let operation = manifest.capabilities.label(of: definition.operation.name, in: definition.capability.id)
         do throws(ConnectorError) {
             let answer = try await body()
             if let value = json(answer) {

@@ -66,6 +66,7 @@ extension Generation {
             state.isOverdue = state.step != nil
             return (state.step, state.isRemote ? .runner : .host, state.channel)
         }
+        let hasRunner = state.withLock { $0.runner != nil }
         // In a runner, `open` holds no thread of the host.
         let isInside = channel?.functionsInside.contains { $0.name == Step.open.rawValue } ?? false
         let step = current ?? (isInside ? Step.open : nil)
@@ -74,6 +75,9 @@ extension Generation {
         case nil:
             let isWaiting = channel?.isWaiting(for: operation) ?? services.isWaiting(for: operation)
             return .completion(of: "open", isWaiting: isWaiting)
+        case .create where owner == .runner && !hasRunner:
+            // The plugin does not run yet.
+            return .starting("\(candidate.manifest.id) \(candidate.manifest.version)")
         case .create where owner == .runner:
             overdue = .making("\(candidate.manifest.id) \(candidate.manifest.version)")
         case .create: overdue = .returning(from: "create of \(candidate.path)", on: owner)
@@ -83,6 +87,7 @@ extension Generation {
             if let loaded = PluginImages.shared.pathBeingLoaded, loaded != candidate.path { return overdue }
         }
         guard wait >= Overdue.leastWait else { return overdue }
+        guard environment.clock.systemTime(of: wait) == wait else { return overdue.onFastClock }
         environment.calls.cancelThreads.run {
             self.context.misbehaved("holds a thread of \(owner.rawValue): \(overdue.description)")
         }

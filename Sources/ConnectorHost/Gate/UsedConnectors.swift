@@ -59,6 +59,8 @@ final class UsedConnectors: Sendable {
                     throw closed
                 }
                 var options = CallOptions()
+                // The thread is not the plugin's, but one of the cooperative pool.
+                options.keepsTimeout = true
                 if call.deadline < .max {
                     let now = calls.clock.now()
                     options.timeoutNanoseconds = call.deadline - min(now, call.deadline)

@@ -43,12 +43,12 @@ extension ConnectorHost {
     /// - Parameters:
     ///   - path: The connector, with everything below it; nil for all.
     ///   - ids: The events; nil for all.
-    ///   - other: The connector that receives the letters; nil for each letter's own. Use it to move the letters of a
-    ///     connector that a reload has removed.
+    ///   - other: The connector that receives the letters; nil for each letter's own, so that the letters of a connector that is no
+    ///     longer in the configuration stay as they are. Use it to move those.
     /// - Returns: The number of letters. A letter replayed or dropped elsewhere meanwhile does not count and is not an
     ///   error.
-    /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
-    ///   closes.
+    /// - Throws: `unknown-connector` if no connector has the path, or if there are only letters of connectors that are no longer in the
+    ///   configuration; `storage` if the outbox cannot be used; `not-open` once the host closes.
     @discardableResult
     public func replayDeadLetters(
         of path: String? = nil,
@@ -60,7 +60,9 @@ extension ConnectorHost {
         if let other { try requireQueue(of: other) }
         guard isReadable else { return 0 }
         if let other { return try await replay(selection, to: other) }
-        return try await outbox.outbox.replay(selection)
+        let (count, left) = try await outbox.outbox.replay(selection)
+        if count == 0, let left { throw left }
+        return count
     }
 
     /// Deletes dead letters; waiting events are kept.
@@ -83,14 +85,16 @@ extension ConnectorHost {
         return try await outbox.outbox.drop(selection)
     }
 
-    /// The connectors at and below a path that have queues of their own; nil for no path, which includes connectors no
-    /// longer in the configuration.
+    /// The connectors at and below a path, any of which may have letters; nil for no path, which includes connectors no longer in the
+    /// configuration.
     ///
     /// Which connectors have left letters is known only once the outbox is readable.
     private func recipients(of path: String?) throws(ConnectorError) -> Set<String>? {
         guard let path else { return nil }
         // A connector that is no longer in the configuration may have left letters.
         if current.tree[path] == nil, outbox.outbox.statistics(of: path) != nil { return [path] }
-        return Set(try current.node(path).node.allRecipients.map(\.path))
+        let node = try current.node(path).node
+        let below = current.tree.nodes.lazy.map(\.path).filter { $0 == node.path || $0.hasPrefix("\(node.path)/") }
+        return Set(node.allRecipients.map(\.path)).union(below)
     }
 }

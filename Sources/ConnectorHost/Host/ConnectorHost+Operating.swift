@@ -20,10 +20,12 @@ extension ConnectorHost {
         try await outbox.outbox.records(selection)
     }
 
-    /// Puts dead letters back in the queue, and delivers them.
+    /// Puts dead letters back in the queue, and delivers them; leaves those of connectors that are not in the configuration.
     ///
-    /// - Returns: The number of events.
-    package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+    /// - Returns: The number of events, and an error that says which letters are left; nil if none is.
+    package func replay(
+        _ selection: RecordSelection
+    ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
         try await outbox.outbox.replay(selection)
     }
 

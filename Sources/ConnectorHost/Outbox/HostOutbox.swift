@@ -148,21 +148,24 @@ struct HostOutbox: Sendable {
         )
     }
 
-    /// The connectors of a tree that receive events from the outbox.
+    /// The connectors of a tree, each of which may receive events from the outbox: one whose calls now reach the vendor directly keeps
+    /// its queue until that is empty, and gets the letters that are replayed later, and the events of processes with an older tree.
     private static func targets(of tree: Tree, in current: CurrentTree) -> [DeliveryTarget] {
-        tree.queues.compactMap { node in
-            guard let policy = node.delivery, let reference = try? NodeReference(node.path, in: current) else {
-                return nil
-            }
-            return target(node, policy, reference)
+        let queues = Set(tree.queues.map(\.path))
+        return tree.nodes.compactMap { node in
+            guard let reference = try? NodeReference(node.path, in: current) else { return nil }
+            return target(node, queues.contains(node.path) ? node.delivery : nil, reference)
         }
     }
 
     /// A connector that the outbox sends events to, each batch in a span of its own.
-    private static func target(_ node: Node, _ policy: DeliveryPolicy, _ reference: NodeReference) -> DeliveryTarget {
+    ///
+    /// - Parameter policy: Nil for a connector without a queue.
+    private static func target(_ node: Node, _ policy: DeliveryPolicy?, _ reference: NodeReference) -> DeliveryTarget {
         DeliveryTarget(
             path: node.path,
-            policy: policy,
+            policy: policy ?? DeliveryPolicy(),
+            hasQueue: policy != nil,
             limits: node.batchLimits,
             isUsable: { (try? reference.node.isUsable) ?? false },
             send: { batch in
@@ -202,20 +205,8 @@ struct HostOutbox: Sendable {
     }
 
     /// Delivers to the connectors of the published tree, and turns the events of removed connectors into dead letters.
-    func follow(by deadline: UInt64) async { await outbox.retarget(targets, by: deadline) }
-
-    /// The connectors of the current tree that receive events from the outbox.
-    ///
-    /// A connector whose calls now reach the vendor directly keeps its queue until that is empty.
-    private var targets: [DeliveryTarget] {
-        let tree = current.tree
-        let targets = Self.targets(of: tree, in: current)
-        let known = Set(targets.map(\.path))
-        let rest = tree.nodes.filter { !known.contains($0.path) && outbox.hasEvents(at: $0.path) }
-        return targets
-            + rest.compactMap { node in
-                (try? NodeReference(node.path, in: current)).map { Self.target(node, DeliveryPolicy(), $0) }
-            }
+    func follow(by deadline: UInt64) async {
+        await outbox.retarget(Self.targets(of: current.tree, in: current), by: deadline)
     }
 
     /// How long ``prove(on:within:)`` waits for the search at most.
@@ -314,9 +305,6 @@ struct HostOutbox: Sendable {
     func start() async {
         // The fault of an outbox that cannot be opened is in the log and in the report.
         try? await outbox.start(isStored: location.isStored)
-        // Only now is it known which connectors without a queue have events.
-        let targets = targets
-        if Set(targets.map(\.path)) != outbox.targetPaths { await outbox.retarget(targets, by: .max) }
     }
 }
 

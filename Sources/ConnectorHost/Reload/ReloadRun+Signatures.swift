@@ -65,7 +65,8 @@ extension ReloadRun {
         _ operation: Operation,
         _ capability: Capability
     ) -> (count: Int, name: String?) {
-        let names = [operation.name, "\(capability.id.name)/\(operation.name)"].filter { name in
+        let qualifiers = ["", "\(capability.id.name)/", "\(capability.id)/"]
+        let names = qualifiers.map { $0 + operation.name }.filter { name in
             held[name] != nil && old.operation(named: name)?.capability.id == capability.id
                 && !new.offersTyped(name, operation.signature)
         }

@@ -101,18 +101,26 @@ extension Node {
             var answer: JSONValue?
             try admission.lend { instance throws(ConnectorError) in
                 defer { instance.leavePromptly() }
-                try unsafe PreparedCall.lend(function, on: instance) { call throws(ConnectorError) in
-                    try bind(call)
-                    try call()
-                    answer = try call.json()
+                var isMade = false
+                var failure: ConnectorError?
+                do throws(ConnectorError) {
+                    try unsafe PreparedCall.lend(function, on: instance) { call throws(ConnectorError) in
+                        try bind(call)
+                        isMade = call.isComplete
+                        try call()
+                        answer = try call.json()
+                    }
+                } catch {
+                    failure = error
                 }
-                let time = unsafe meter._withUnsafeGuaranteedRef { tally.end(nil, of: $0, since: start) }
-                unsafe function._withUnsafeGuaranteedRef { instance.judge($0, took: time) }
+                let time = unsafe meter._withUnsafeGuaranteedRef { tally.end(failure, of: $0, since: start) }
+                // A function that fails holds its caller's thread just as long.
+                if isMade { unsafe function._withUnsafeGuaranteedRef { instance.judge($0, took: time) } }
+                if let failure { throw failure }
             }
             return answer
         } catch {
             let error = gate?.described(error) ?? error
-            unsafe tally.end(error, of: meter.takeUnretainedValue(), since: start)
             tally.fail(error, of: operation, isHidden: false)
             throw error
         }
@@ -124,7 +132,7 @@ extension Node {
         let isPrompt = definition.map { $0.operation.isPrompt && !$0.operation.signature.isAsync } ?? false
         return unsafe tally.addMeter(
             of: operation,
-            label: definition.map { "\($0.capability.id.name)/\($0.operation.name)" },
+            label: definition.map { capabilities.label(of: $0.operation.name, in: $0.capability.id) },
             isPrompt: isPrompt && gate != nil
         )
     }

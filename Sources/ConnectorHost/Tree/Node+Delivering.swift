@@ -101,7 +101,7 @@ extension Node {
             return await deliverOneByOne(batch)
         }
         let arguments = CallArguments(texts: [(parameter, batch.json)])
-        var call = Call(operation: kind.batchName, arguments: arguments, options: CallOptions())
+        var call = Call(operation: kind.batchName, arguments: arguments, options: Self.deliveryOptions)
         call.batchCount = count
         do throws(ConnectorError) {
             return .success(try await self.call(call, isChild: true).deliveries(count: count))
@@ -115,7 +115,7 @@ extension Node {
     private func deliverOneByOne(_ batch: OutboxBatch) async -> Result<[DeliveryAnswer], ConnectorError> {
         var answers: [DeliveryAnswer] = []
         var rest = DeliveryAnswer.retry("an earlier event failed")
-        let whole = CallOptions().timeoutNanoseconds
+        let whole = Self.deliveryOptions.timeoutNanoseconds
         let start = tally.clock.now()
         for entry in batch.entries {
             let elapsed = tally.clock.now() - start
@@ -130,7 +130,7 @@ extension Node {
             var call = Call(
                 operation: entry.kind.operationName,
                 arguments: arguments(of: entry, batch.payload(of: entry)),
-                options: CallOptions()
+                options: Self.deliveryOptions
             )
             if !answers.isEmpty { call.options.timeoutNanoseconds = whole - elapsed }
             do throws(ConnectorError) {
@@ -144,6 +144,13 @@ extension Node {
             }
         }
         return .success(answers + Array(repeating: rest, count: batch.entries.count - answers.count))
+    }
+
+    /// The options of a delivery, which ends at its timeout whatever the plugin does: the next events wait for its end.
+    private static var deliveryOptions: CallOptions {
+        var options = CallOptions()
+        options.keepsTimeout = true
+        return options
     }
 
     /// Whether events of a kind may be delivered as a batch, which passes by every plugin that takes them only one by one, and reaches

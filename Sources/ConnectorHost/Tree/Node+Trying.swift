@@ -23,6 +23,8 @@ extension Node {
         // Only the first child reports progress, since its answer is the result.
         var silent = call
         silent.options.onProgress = nil
+        // A copy has no caller whose thread it might hold.
+        silent.options.keepsTimeout = true
         let others = children.dropFirst().filter { isCopied($0) && comparison.begin() }.map { child in
             Task { [silent] in (child.path, await child.outcome(silent)) }
         }

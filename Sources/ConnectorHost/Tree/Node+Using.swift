@@ -35,7 +35,9 @@ extension Node {
             )
         }
         do throws(ConnectorError) {
-            let name = "\(capability.name)/\(operation)"
+            // The name without a version means the first version that a plugin offers.
+            let hasVersions = capabilities.contains { $0.id.name == capability.name && $0.id != capability }
+            let name = hasVersions ? "\(capability)/\(operation)" : "\(capability.name)/\(operation)"
             let answer = try await call(Call(operation: name, arguments: arguments, options: options, in: tree))
             return try answer.read { () throws(ConnectorError) in
                 let result = answer.result

@@ -53,7 +53,10 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup var answers: AnswersOption
 
     @Option(
-        help: ArgumentHelp("The timeout for simulators to accept an event. (default: 30s)", valueName: "duration"),
+        help: ArgumentHelp(
+            "The timeout for a full outbox to have room for an event, or for simulators to accept it. (default: 30s)",
+            valueName: "duration"
+        ),
         transform: Duration.argument
     )
     var timeout: Duration?
@@ -79,9 +82,6 @@ struct SendCommand: AsyncParsableCommand {
 
     func validate() throws {
         try answers.validate(isSimulated: simulate)
-        guard simulate || timeout == nil else {
-            throw ValidationError("--timeout requires --simulate: storing an event does not wait.")
-        }
     }
 
     func run() async throws {
@@ -153,7 +153,7 @@ struct SendCommand: AsyncParsableCommand {
         report.gates.lazy.filter { $0.path == path || $0.path.hasPrefix("\(path)/") }.compactMap(\.error).first
     }
 
-    /// Runs a step. With simulators, a signal cancels it; storing an event is too fast to need cancelling.
+    /// Runs a step. With simulators, a signal cancels it; an event that is being stored is not given up.
     private func cancellable<Value: Sendable>(
         _ interruption: Interruption,
         _ step: @escaping @Sendable () async throws(ConnectorError) -> Value
@@ -165,7 +165,7 @@ struct SendCommand: AsyncParsableCommand {
     ///
     /// - Throws: The error of the outboxes if they were all full, and dropped it.
     private func send(_ event: GateClient.CheckedEvent, to gate: GateClient) async throws(ConnectorError) -> Receipt {
-        var options = CallOptions()
+        var options = CallOptions(timeout: timeout ?? .seconds(30))
         options.keepsTimeout = true
         let receipt = try await gate.send(event, options: options)
         if let loss = receipt.loss { throw loss }

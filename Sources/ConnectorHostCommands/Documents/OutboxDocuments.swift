@@ -111,19 +111,16 @@ struct CountDocument: Document {
     var noun: String
     /// The ids that belong to none.
     var unknown: [String] = []
+    /// Says which dead letters a replay leaves; nil if it leaves none.
+    var left: ConnectorError?
 
-    /// The error for the unknown ids; nil if there are none.
-    var error: ConnectorError? {
-        guard !unknown.isEmpty else { return nil }
-        return OutboxDocument.unknown(unknown, queued: noun == "event")
+    /// The errors for the unknown ids, and for the letters that are left.
+    var errors: [ConnectorError] {
+        let error = unknown.isEmpty ? nil : OutboxDocument.unknown(unknown, queued: noun == "event")
+        return [error, left].compactMap(\.self)
     }
 
     func lines(_ style: TextStyle) -> [String] { ["\(verb) \(count) \(noun)\(count == 1 ? "" : "s")"] }
 
-    var json: JSONValue {
-        let json = OutboxDocument.count(verb, count)
-        guard let error, var object = json.object else { return json }
-        object["errors"] = [error.json]
-        return .object(object)
-    }
+    var json: JSONValue { OutboxDocument.count(verb, count, errors: errors) }
 }

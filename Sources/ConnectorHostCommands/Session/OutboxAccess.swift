@@ -25,9 +25,14 @@ protocol OutboxAccess: Sendable {
     ///
     /// - Parameters:
     ///   - ids: The ids of the events; nil for all.
-    ///   - path: The connector that gets them; nil for the one that had each letter.
-    /// - Throws: `missing` if none of the ids belongs to a dead letter.
-    func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int
+    ///   - path: The connector that gets them; nil for the one that had each letter, which leaves those of connectors that are not in the
+    ///     configuration.
+    /// - Returns: How many, and an error that says which are left; nil if none is.
+    /// - Throws: `missing` if none of the ids belongs to a dead letter, and the error that says which are left if all of those are.
+    func replay(
+        _ ids: [String]?,
+        to path: String?
+    ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?)
     /// Drops dead letters and, with `queued`, waiting events for good.
     ///
     /// - Throws: `missing` if none of the ids belongs to any of these.
@@ -84,9 +89,18 @@ struct StoredOutbox: OutboxAccess {
         return (letters, letters.next(limit: limit))
     }
 
-    func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int {
+    func replay(
+        _ ids: [String]?,
+        to path: String?
+    ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
         let selection = try await selection(ids, [.dead])
-        guard let path else { return try check(try await engine?.replay(selection) ?? 0, ids) }
+        guard let path else {
+            guard let engine else { return (try check(0, ids), nil) }
+            let paths = configuration.enabledConnectors.filter { $0.same == nil }.map(\.path)
+            let (count, left) = try await engine.replay(selection, among: Set(paths))
+            if count == 0, ids != nil, let left { throw left }
+            return (try check(count, ids), left)
+        }
         let connectors = configuration.enabledConnectors
         guard let connector = connectors.first(where: { $0.path == path }) else {
             throw ConnectorError(
@@ -95,7 +109,7 @@ struct StoredOutbox: OutboxAccess {
                 fix: suggestion(for: path, among: connectors.map(\.path))
             )
         }
-        return try check(try await engine?.replay(selection, to: connector.same ?? path) ?? 0, ids)
+        return (try check(try await engine?.replay(selection, to: connector.same ?? path) ?? 0, ids), nil)
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {
@@ -156,12 +170,15 @@ struct AttachedOutbox: OutboxAccess {
         return try read(await host.document("/api/v1/dead", query, within: Self.timeout), OutboxDocument.dead(json:))
     }
 
-    func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int {
+    func replay(
+        _ ids: [String]?,
+        to path: String?
+    ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
         var body = body(ids)
         body["to"] = path.map(JSONValue.string)
-        return try read(await host.act("/api/v1/dead/replay", body)) {
-            $0["replayed"]?.integer.map { Int(clamping: $0) }
-        }
+        let document = try await host.act("/api/v1/dead/replay", body)
+        let count = try read(document) { $0["replayed"]?.integer.map { Int(clamping: $0) } }
+        return (count, document["errors"]?[0].flatMap(ConnectorError.init(json:)))
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {

@@ -31,8 +31,8 @@ struct ConformanceGate: Sendable {
     }
 
     /// The name of an operation, qualified by its capability so that no other operation has it.
-    static func name(_ capability: Capability, _ operation: Operation) -> String {
-        "\(capability.id.name)/\(operation.name)"
+    func name(_ capability: Capability, _ operation: Operation) -> String {
+        manifest.capabilities.label(of: operation.name, in: capability.id)
     }
 }
 

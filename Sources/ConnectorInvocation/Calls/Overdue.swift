@@ -45,6 +45,14 @@ package struct Overdue: Sendable {
         Overdue(what: "\(name) did not begin", cause: "no thread was free for it")
     }
 
+    /// A call has not been made: its runner has not taken it.
+    package static func arriving(of name: String) -> Overdue {
+        Overdue(
+            what: "\(name) did not begin",
+            cause: "its runner did not take the call: something has stopped it, or the machine is too busy"
+        )
+    }
+
     /// A call has not been made: another one has been inside the serial plugin all the time.
     package static func turn(of name: String) -> Overdue {
         Overdue(what: "\(name) did not get its turn", cause: "another call is inside the serial plugin")
@@ -85,6 +93,16 @@ package struct Overdue: Sendable {
         )
     }
 
+    /// A plugin has not been sent to a runner, because there is none yet that answers.
+    ///
+    /// - Parameter plugin: The plugin's id and version.
+    package static func starting(_ plugin: String) -> Overdue {
+        Overdue(
+            what: "the runner of \(plugin) was not ready",
+            fix: "check that the machine is not overloaded, or give the connector a longer timeout"
+        )
+    }
+
     /// A plugin's image has not been loaded: a constructor of it, or of another plugin, has not returned.
     package static func loading(_ path: String) -> Overdue {
         switch PluginImages.shared.pathBeingLoaded {
@@ -92,6 +110,13 @@ package struct Overdue: Sendable {
         case path: returning(from: "a constructor of \(path)")
         case let other?: returning(from: "a constructor of \(other), which every other plugin has to await,")
         }
+    }
+
+    /// The same on a clock that is faster than the system's, which gave the plugin less time than it says.
+    package var onFastClock: Overdue {
+        var overdue = self
+        overdue.fix = "let time pass more slowly, or increase the timeout"
+        return overdue
     }
 
     /// The subject and the verb, for the log.

@@ -15,6 +15,8 @@ package final class ResolvedOperations: @unchecked Sendable {
         let name: String
         /// The name prefixed with its capability: `capability/operation`.
         let qualifiedName: String
+        /// The name prefixed with its capability's version, too: `capability/version/operation`.
+        let versionedName: String
         let operation: Result<ResolvedOperation, ConnectorError>
         /// The operation, which the entry keeps alive; nil if there is none.
         let reference: Unmanaged<ResolvedOperation>?
@@ -36,6 +38,7 @@ package final class ResolvedOperations: @unchecked Sendable {
                 return unsafe Entry(
                     name: operation.name,
                     qualifiedName: "\(capability.id.name)/\(operation.name)",
+                    versionedName: "\(capability.id)/\(operation.name)",
                     operation: resolved,
                     reference: (try? resolved.get()).map { unsafe Unmanaged.passUnretained($0) }
                 )
@@ -82,6 +85,7 @@ package final class ResolvedOperations: @unchecked Sendable {
     private func index(of name: String) -> Int? {
         for index in unsafe entries.indices where unsafe entries[index].name == name { return index }
         for index in unsafe entries.indices where unsafe entries[index].qualifiedName == name { return index }
+        for index in unsafe entries.indices where unsafe entries[index].versionedName == name { return index }
         return nil
     }
 }

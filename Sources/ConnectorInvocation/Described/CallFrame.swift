@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CConnector
+package import CConnector
 internal import CFFI
 package import ConnectorManifest
 
@@ -242,6 +242,34 @@ package struct CallFrame: ~Copyable {
             addresses
         )
         return returned
+    }
+
+    /// Reads a failure that the function has just reported. If it says no more than that a buffer is too small, the error has the sizes.
+    ///
+    /// - Parameters:
+    ///   - error: The error object that the function received.
+    ///   - operation: The operation's name.
+    package func readFailure(
+        _ error: UnsafePointer<connector_error>,
+        _ status: Int32,
+        of operation: String
+    ) -> ErrorObject.Failure {
+        let failure = unsafe ErrorObject.read(error, status, operation)
+        guard answersBytes, status == Int32(CONNECTOR_TOO_LARGE), unsafe error.pointee.message.0 == 0 else {
+            return failure
+        }
+        for index in unsafe answers.indices where unsafe answers[index].role == .buffer {
+            let answer = unsafe answers[index]
+            guard let offset = answer.storage else { continue }
+            let length = unsafe slots.load(fromByteOffset: offset, as: UInt64.self)
+            guard length > UInt64(Self.bufferSize) else { continue }
+            var described = failure.error
+            described.message =
+                "\(operation) needs \(length) bytes for \(answer.name), more than the buffer's \(Self.bufferSize)"
+            described.fix = "fix the plugin: return what may be longer with -> \(answer.type)"
+            return ErrorObject.Failure(described)
+        }
+        return failure
     }
 
     // MARK: Answers

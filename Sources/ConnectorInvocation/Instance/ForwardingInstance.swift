@@ -41,15 +41,16 @@ package final class ForwardingInstance: Sendable {
         for index in manifest.capabilities.indices {
             let capability = manifest.capabilities[index]
             for (place, operation) in capability.operations.enumerated() {
-                let label = "\(capability.id.name)/\(operation.name)"
                 // If two capabilities have an operation of this name, the bare name means the first one's.
                 let isFirst = manifest.operation(named: operation.name)?.operation == operation
+                let label = manifest.capabilities.label(of: operation.name, in: capability.id)
                 let name = isFirst ? operation.name : label
-                // Operations may share a symbol; each has a function of its own here.
+                // Operations may share a symbol; each has a function of its own here, and a symbol that no other one has.
+                let symbol = "\(capability.id)/\(operation.name)"
                 let position = routes.count
-                functions[label] = try ForwardingFunction.address(of: operation, as: name, at: position)
-                routes[label] = Forwarder.Route(position: position, name: name)
-                described.capabilities[index].operations[place].symbol = label
+                functions[symbol] = try ForwardingFunction.address(of: operation, as: name, at: position)
+                routes[symbol] = Forwarder.Route(position: position, name: name)
+                described.capabilities[index].operations[place].symbol = symbol
             }
         }
         let plugin = unsafe Plugin(

@@ -139,10 +139,13 @@ extension PluginInstance: Channel {
             case .inside: lateReturn(from: inFlight.function)
             case .over: lateCompletion(of: id, inFlight.function.name)
             }
-        _ = giveUp(id, overdue.error(after: wait))
         let elapsed = wait.saturatingAdding(environment.grace)
-        guard elapsed < Overdue.leastWait else { return checkReturn(of: inFlight) }
-        _ = environment.clock.schedule(after: Overdue.leastWait - elapsed) { [self] in checkReturn(of: inFlight) }
+        // A function runs no faster for a clock that does.
+        let patience = environment.clock.duration(ofSystemTime: max(elapsed, Overdue.leastWait))
+        let isFast = environment.clock.systemTime(of: wait) < wait
+        _ = giveUp(id, (isFast ? overdue.onFastClock : overdue).error(after: wait))
+        guard elapsed < patience else { return checkReturn(of: inFlight) }
+        _ = environment.clock.schedule(after: patience - elapsed) { [self] in checkReturn(of: inFlight) }
     }
 
     /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread.
@@ -223,13 +226,19 @@ extension PluginInstance: Channel {
             let failure = unsafe withUnsafeMutablePointer(to: &error) { error -> ErrorObject.Failure? in
                 unsafe frame.setContext(operation.layout, instance: pointer, call: nil, error: error)
                 let status = unsafe Int32(truncatingIfNeeded: frame.call(operation.function))
-                return status == 0 ? nil : unsafe ErrorObject.read(error, status, operation.operation.name)
+                return status == 0 ? nil : unsafe frame.readFailure(error, status, of: operation.operation.name)
             }
             if let failure {
                 frame.resetAnswers(hasFailed: true)
                 throw failure.error
             }
-            return try frame.takeAnswers()
+            do throws(ConnectorError) {
+                return try frame.takeAnswers()
+            } catch {
+                // Not an error that the plugin returned.
+                if error.code == .misbehaved { context.misbehaved(error.message) }
+                throw error
+            }
         }
     }
 

@@ -28,9 +28,13 @@ extension PluginInstance {
     package func leavePromptly() { promptCount.subtract(1, ordering: .releasing) }
 
     /// Reports a prompt function that took too long on its caller's thread, and makes it run on threads of the host for a while.
+    ///
+    /// - Parameter nanoseconds: In the clock's time; the function is judged by the system's.
     package func judge(_ operation: ResolvedOperation, took nanoseconds: UInt64) {
-        guard nanoseconds > Self.promptLimit, let length = operation.probation.begin() else { return }
-        let span = Duration.nanoseconds(Int64(clamping: nanoseconds)).brief
+        guard nanoseconds > Self.promptLimit else { return }
+        let time = environment.clock.systemTime(of: nanoseconds)
+        guard time > Self.promptLimit, let length = operation.probation.begin() else { return }
+        let span = Duration.nanoseconds(Int64(clamping: time)).brief
         context.misbehaved(
             "\(operation.operation.name) (\(operation.operation.symbol)) took \(span), but the manifest declares it prompt; "
                 + "it runs on a thread of the host until \(length) calls in a row take less than a millisecond"
@@ -39,6 +43,7 @@ extension PluginInstance {
 
     /// Counts a call of a function that has to run on threads of the host until it proves prompt.
     func countOnProbation(_ operation: ResolvedOperation, since start: UInt64) {
-        operation.probation.count(isQuick: environment.clock.now() - start <= Self.promptLimit)
+        let time = environment.clock.systemTime(of: environment.clock.now() - start)
+        operation.probation.count(isQuick: time <= Self.promptLimit)
     }
 }

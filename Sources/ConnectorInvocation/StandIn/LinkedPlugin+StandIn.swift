@@ -31,7 +31,7 @@ extension LinkedPlugin {
         var functions = [entry: try StandInTable.makeEntry(standIn)]
         for capability in manifest.capabilities {
             for operation in capability.operations {
-                let label = "\(capability.id.name)/\(operation.name)"
+                let label = manifest.capabilities.label(of: operation.name, in: capability.id)
                 guard functions[operation.symbol] == nil else {
                     throw ConnectorError(
                         .unsupported,

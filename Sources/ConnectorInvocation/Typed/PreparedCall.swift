@@ -141,7 +141,7 @@ public struct PreparedCall: ~Copyable {
     ///
     /// - Throws: `invalid` if a required parameter has no value; `not-open` if the gate's circuit breaker is open; the plugin's error.
     public func callAsFunction() throws(ConnectorError) {
-        guard unsafe state.pointee.missing == 0 else { throw missingValue }
+        guard isComplete else { throw missingValue }
         guard let watched else { return try makeCall() }
         try watched.call { () throws(ConnectorError) in try makeCall() }
     }
@@ -153,7 +153,9 @@ public struct PreparedCall: ~Copyable {
         unsafe ErrorObject.with { error in
             if let errorArgument { unsafe state.pointee.frame.setPointer(error, at: errorArgument) }
             let status = unsafe Int32(truncatingIfNeeded: state.pointee.frame.call(function))
-            if status != 0 { failure = unsafe ErrorObject.read(error, status, operation.operation.name) }
+            if status != 0 {
+                failure = unsafe state.pointee.frame.readFailure(error, status, of: operation.operation.name)
+            }
         }
         if let failure {
             unsafe state.pointee.frame.resetAnswers(hasFailed: true)
@@ -224,12 +226,15 @@ public struct PreparedCall: ~Copyable {
         )
         return try forwarder.batch(call, count) { number throws(ConnectorError) in
             try prepare(number)
-            guard unsafe state.pointee.missing == 0 else { throw missingValue }
+            guard isComplete else { throw missingValue }
         } _: { number throws(ConnectorError) in
             unsafe state.pointee.isAnswered = true
             try take(number)
         }
     }
+
+    /// Whether every required parameter has a value, so that a call reaches the function.
+    package var isComplete: Bool { unsafe state.pointee.missing == 0 }
 
     private var missingValue: ConnectorError {
         let missing = unsafe state.pointee.missing
@@ -284,17 +289,29 @@ public struct PreparedCall: ~Copyable {
         guard unsafe !answers.isEmpty else { return .null }
         if unsafe answers.count == 1, unsafe answers[0].name.isEmpty {
             if unsafe answers[0].number == .i64 { return .integer(try integer()) }
-            return unsafe try answer(0).json(as: answers[0].type, handles: instance.handles)
+            return try json(of: 0)
         }
         var object = JSONObject()
         for index in unsafe answers.indices {
-            let location = unsafe answers[index]
-            object[location.name.isEmpty ? "result" : location.name] = try answer(index).json(
-                as: location.type,
-                handles: instance.handles
-            )
+            let name = unsafe answers[index].name
+            object[name.isEmpty ? "result" : name] = try json(of: index)
         }
         return .object(object)
+    }
+
+    private func json(of index: Int) throws(ConnectorError) -> JSONValue {
+        let value = try answer(index)
+        do throws(ConnectorError) {
+            return unsafe try value.json(as: answers[index].type, handles: instance.handles)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    /// The error of reading an answer, which counts as misbehaviour if the answer breaks its type.
+    private func counted(_ error: ConnectorError) -> ConnectorError {
+        if error.code == .misbehaved { instance.context.misbehaved(error.message) }
+        return error
     }
 
     @usableFromInline
@@ -322,7 +339,11 @@ public struct PreparedCall: ~Copyable {
             throw ConnectorError(.invalid, "\(operation.operation.name) has not been called, or the last call failed")
         }
         guard unsafe answers.indices.contains(index) else { throw mismatch(index, "an answer") }
-        return unsafe try state.pointee.frame.answer(answers[index])
+        do throws(ConnectorError) {
+            return unsafe try state.pointee.frame.answer(answers[index])
+        } catch {
+            throw counted(error)
+        }
     }
 
     private func mismatch(_ index: Int, _ wanted: String) -> ConnectorError {

@@ -124,19 +124,27 @@ extension RemoteChannel {
     /// Gives a call up at its deadline, on the clock's thread.
     private func atDeadline(of id: UInt64, _ function: PluginFunction, after wait: UInt64) {
         let (isInLine, isInside) = stage(of: id)
+        let isTaken = isTaken(id)
         let overdue: Overdue =
             if isInLine {
                 .turn(of: function.name)
+            } else if !isTaken {
+                .arriving(of: function.name)
             } else if isInside {
                 .returning(from: function, of: plugin, on: .runner)
             } else {
                 .completion(of: function.name, isWaiting: isWaiting(for: id))
             }
-        guard environment.operations.giveUp(id, owner: context.owner, overdue.error(after: wait)) else { return }
-        if isInside {
-            remains(function, of: id)
-            if wait < Overdue.leastWait {
-                let rest = Overdue.leastWait - wait
+        let isFast = environment.clock.systemTime(of: wait) < wait
+        let error = (isFast ? overdue.onFastClock : overdue).error(after: wait)
+        guard environment.operations.giveUp(id, owner: context.owner, error) else { return }
+        if isInside { remains(function, of: id) }
+        // A function that begins only now is not late.
+        if isInside, isTaken {
+            // A function runs no faster for a clock that does.
+            let patience = environment.clock.duration(ofSystemTime: max(wait, Overdue.leastWait))
+            if wait < patience {
+                let rest = patience - wait
                 _ = environment.clock.schedule(after: rest) { [self] in checkReturn(of: id, function.name) }
             } else {
                 checkReturn(of: id, function.name)
@@ -164,6 +172,12 @@ extension RemoteChannel {
             guard let call = state.pending[id] else { return (false, false) }
             return (call.isInLine, !call.isInLine && !call.hasReturned)
         }
+    }
+
+    /// Whether the runner has taken the message of a pending call, as far as the host knows.
+    private func isTaken(_ id: UInt64) -> Bool {
+        guard let call = state.withLock({ $0.pending[id] }) else { return true }
+        return Self.sending(of: call.message, taken: runner.page.taken) != .no
     }
 
     /// Notes that the function of a call may go on running after the host has given the call up. The runner, which is told of that next,
@@ -226,7 +240,8 @@ extension RemoteChannel {
 
     /// Checks, after something was late, that the runner still answers, and ends it if it does not.
     func checkPulse() {
-        runner.checkPulse(on: environment.clock, patience: Self.grace)
+        let clock = environment.clock
+        runner.checkPulse(on: clock, patience: clock.duration(ofSystemTime: Self.grace))
     }
 
     /// How long a runner may take to prove that it still answers, in nanoseconds.

@@ -119,7 +119,7 @@ extension RemoteChannel {
 
     /// Whether a runner that has ended had taken a message. It may take one, and end, before the thread that sends it has noted its
     /// number.
-    private static func sending(of message: UInt64?, taken: UInt64) -> ConnectorError.Sending {
+    static func sending(of message: UInt64?, taken: UInt64) -> ConnectorError.Sending {
         guard let message else { return .unknown }
         return message <= taken ? .yes : .no
     }

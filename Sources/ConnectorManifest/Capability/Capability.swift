@@ -84,21 +84,41 @@ extension Operation {
 }
 
 extension [Capability] {
-    /// Finds an operation by its name; `capability/operation` where two capabilities share a name.
+    /// Finds an operation by its name; by `capability/operation` where two capabilities share a name, and by
+    /// `capability/version/operation` where two versions of a capability do.
     ///
     /// - Returns: The first operation with the name.
     package func operation(named name: String) -> (capability: Capability, operation: Operation)? {
         // The outbox asks for each event, so no string is made.
-        let slash = name.utf8.firstIndex(of: UInt8(ascii: "/"))
-        let qualified = slash.map { (capability: name[..<$0], operation: name[name.utf8.index(after: $0)...]) }
+        let qualified = name[...].partsAtSlash
+        let versioned = qualified?.rest.partsAtSlash
         for capability in self {
             for operation in capability.operations {
                 if operation.name == name { return (capability, operation) }
-                guard let qualified, operation.name == qualified.operation else { continue }
-                if capability.id.name == qualified.capability { return (capability, operation) }
+                guard let qualified, capability.id.name == qualified.first else { continue }
+                if operation.name == qualified.rest { return (capability, operation) }
+                guard let versioned, operation.name == versioned.rest else { continue }
+                if versioned.first == "\(capability.id.version)" { return (capability, operation) }
             }
         }
         return nil
+    }
+
+    /// The name that means one operation and no other: `capability/operation`; or `capability/version/operation` if a capability before
+    /// it is another version with an operation of this name.
+    package func label(of operation: String, in capability: CapabilityID) -> String {
+        let isTaken = prefix { $0.id != capability }.contains { other in
+            other.id.name == capability.name && other.operations.contains { $0.name == operation }
+        }
+        return isTaken ? "\(capability)/\(operation)" : "\(capability.name)/\(operation)"
+    }
+}
+
+extension Substring {
+    /// The text before the first slash, and the text after it; nil without a slash.
+    fileprivate var partsAtSlash: (first: Substring, rest: Substring)? {
+        guard let slash = utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        return (self[..<slash], self[utf8.index(after: slash)...])
     }
 }
 

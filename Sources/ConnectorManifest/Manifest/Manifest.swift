@@ -83,7 +83,8 @@ public struct Manifest: Sendable, Hashable {
 extension Manifest {
     /// The operation with a name, and its capability; nil if the plugin has no such operation.
     ///
-    /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
+    /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one; with the version,
+    ///   `capability/version/operation`, where two versions of a capability do.
     public func operation(named name: String) -> (capability: Capability, operation: Operation)? {
         capabilities.operation(named: name)
     }

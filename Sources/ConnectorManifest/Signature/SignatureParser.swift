@@ -88,6 +88,10 @@ private struct SignatureParser {
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
             throw error("the name \"\(name.excerpt)\" occurs twice")
         }
+        let isUnnamed = signature.results.contains { $0.name == nil }
+        if isUnnamed, signature.parameters.contains(where: { $0.direction == .out && $0.name == "result" }) {
+            throw error("an out parameter has the name \"result\", by which answers have the result that has no name")
+        }
         guard signature.isAsync else { return }
         if signature.parameters.contains(where: { $0.direction == .out }) {
             throw error("an async operation has no out parameters: it returns its result by completion")

@@ -70,7 +70,10 @@ package struct OutboxBatch: Sendable {
     /// both kinds.
     package var damage: DeliveryFailure? {
         guard entries.first?.isDamaged == true else { return nil }
-        return DeliveryFailure(.storage, "damaged in the outbox: its checksum is another than when it was stored")
+        return DeliveryFailure(
+            .storage,
+            "damaged in the outbox: its checksum is another than when it was stored, or it has none and is no JSON"
+        )
     }
 
     /// Whether there is nothing to deliver.

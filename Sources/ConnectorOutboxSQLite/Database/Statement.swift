@@ -225,6 +225,11 @@ internal import ConnectorPlatform
             Timestamp(nanoseconds: UInt64(clamping: try integer(column, in: Schema.times)))
         }
 
+        /// When an event was sent: a time, and the earliest one for a number that the disk has made negative.
+        func sendingTime(_ column: Int32) throws(Database.Failure) -> Timestamp {
+            Timestamp(nanoseconds: UInt64(clamping: try integer(column, in: Int64.min...Int64.max)))
+        }
+
         /// A time, or nil for null.
         func optionalTime(_ column: Int32) throws(Database.Failure) -> Timestamp? {
             try optionalInteger(column, in: Schema.times).map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
@@ -254,10 +259,11 @@ internal import ConnectorPlatform
         }
 
         /// Whether the checksum matches, in a row of position, id, lane, created, payload and checksum. Events stored by earlier
-        /// versions have no checksum, and count as intact.
+        /// versions have no checksum, and count as intact if they have a time and their payload is one JSON value: anything else would
+        /// change the array of its batch.
         func isIntact() -> Bool {
             switch unsafe sqlite3_column_type(handle, 5) {
-            case SQLITE_NULL: true
+            case SQLITE_NULL: (try? time(3)) != nil && (try? JSONValue(document: bytes(4))) != nil
             case SQLITE_INTEGER:
                 unsafe sqlite3_column_int64(handle, 5)
                     == Statement.checksum(

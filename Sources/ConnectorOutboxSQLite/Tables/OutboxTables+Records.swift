@@ -43,7 +43,8 @@ extension OutboxTables {
                 SELECT position FROM retries WHERE target = ?1 AND position > route << \(Schema.sequenceBits)
                 AND position < (route + 1) << \(Schema.sequenceBits) ORDER BY position LIMIT 1)
             """
-        let retried = try statement(select).integer(.integer(target), in: Schema.times)
+        // A time that the disk has made negative counts as the earliest.
+        let retried = try statement(select).integer(.integer(target), in: Int64.min...Int64.max)
             .map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
         return [try oldestFresh(target), retried].compactMap(\.self).min()
     }

@@ -346,9 +346,9 @@ final class OutboxTables {
         return text
     }
 
-    /// The event in the columns position, id, lane, created and payload.
+    /// The event in the columns position, id, lane, created and payload; with the earliest time if the disk has made it negative.
     func event(_ row: borrowing Statement.Row) throws(Database.Failure) -> OutboxEvent {
-        OutboxEvent(id: row.text(1), kind: readKind(row), createdAt: try row.time(3), payload: row.bytes(4))
+        OutboxEvent(id: row.text(1), kind: readKind(row), createdAt: try row.sendingTime(3), payload: row.bytes(4))
     }
 
     /// The kind in the column lane, the third, from the cache if it was the last one.

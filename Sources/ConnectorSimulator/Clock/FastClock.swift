@@ -5,9 +5,10 @@ package import ConnectorBase
 package import ConnectorPlatform
 
 /// A clock that runs faster than another one, so that nobody waits an hour to see what happens in one.
-package struct FastClock: HostClock {
+package struct FastClock: AcceleratedClock {
     private let base: any HostClock
-    private let speed: UInt64
+    /// How many seconds pass in one second of the other clock.
+    package let speed: UInt64
     private let start: UInt64
     private let wallStart: UInt64
 

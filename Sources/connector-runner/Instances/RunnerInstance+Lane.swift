@@ -122,7 +122,7 @@ extension CallFrame {
                 unsafe Int32(truncatingIfNeeded: call(operation.function))
             }
             if status != Int32(CONNECTOR_OK) {
-                failure = unsafe ErrorObject.read(error, status, operation.operation.name).error
+                failure = unsafe readFailure(error, status, of: operation.operation.name).error
             }
         }
         if let failure {

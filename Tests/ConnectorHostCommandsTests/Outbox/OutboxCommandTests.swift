@@ -191,6 +191,45 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `a full outbox whose callers wait is an error once the timeout is over`() async throws {
+        let bench = try await OutboxWorkspace()
+        try bench.configure(bench.leaf("segment", ["outbox": ["maxBytes": 1, "whenFull": "block"]]))
+        try await bench.track("m1")
+        let event = ["event=e", "userId=u", "messageId=m2"]
+        let result = try await bench.program.start(["send", "segment", "track"] + event + ["--timeout", "50ms"])
+            .finish()
+        #expect(result.status == 1 && result.output.isEmpty)
+        let reason = "this process does not deliver; connector-host status says why"
+        #expect(result.error.contains(reason) && result.error.contains("[timed-out]"), "\(result.error)")
+        #expect(try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] == 1)
+        try await bench.sink.stop()
+    }
+
+    @Test func `letters of a connector that the file no longer has stay, and the error says how to move them`()
+        async throws
+    {
+        let bench = try await OutboxWorkspace()
+        bench.sink.answers { _ in .refuses }
+        let host = try bench.run()
+        try await bench.track("m1")
+        var letters: [JSONValue] = []
+        while letters.isEmpty { letters = try await bench.json("outbox", "dead")["dead"]?.array ?? [] }
+        _ = try await bench.end(host)
+        try bench.configure(bench.leaf("other"))
+        let all = try await bench.program.run("outbox", "replay", "--all")
+        #expect(all.status == 1 && all.output == "replayed 0 dead letters\n")
+        let left = "1 dead letter stays, as no connector of the configuration gets them: segment"
+        #expect(all.error.contains(left), "\(all.error)")
+        let one = try await bench.program.run("outbox", "replay", "m1", "--json")
+        let error = try JSONValue(parsing: one.output)["errors"]?[0]
+        #expect(one.status == 1 && error?["code"] == "unknown-connector", "\(one.output)")
+        #expect(error?["fix"]?.string?.contains("outbox replay --to PATH") == true, "\(one.output)")
+        #expect(try await bench.json("outbox", "replay", "--all", "--to", "other") == ["version": 1, "replayed": 1])
+        let queues = try await bench.json("outbox")["outboxes"]?.array ?? []
+        #expect(queues.map { $0["queued"] } == [1, 0], "\(queues)")
+        try await bench.sink.stop()
+    }
+
     private static let full: JSONObject = ["outbox": ["maxBytes": 1, "whenFull": "dropNewest"]]
 
     @Test func `an event that a full outbox drops is not stored, and the lines after it are not sent`() async throws {

@@ -46,8 +46,8 @@ struct TestHost: Sendable {
 
     private static let plugins =
         [
-            "blocks", "calls", "crashes", "crashes-on-delivery", "deliveries", "forms", "frees-on-cancel", "hostile",
-            "nulls", "serial", "timers", "uses", "values",
+            "blocks", "blocks-on-delivery", "calls", "crashes", "crashes-on-delivery", "deliveries", "forms",
+            "frees-on-cancel", "hostile", "nulls", "serial", "timers", "uses", "values",
         ]
         .map(Fixtures.contract)
         + ["timer", "sync", "http"].map(Fixtures.plugin)

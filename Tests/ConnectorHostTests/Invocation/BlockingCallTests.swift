@@ -1,13 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorConfiguration
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorSimulator
 import Testing
 
 @testable import ConnectorHost
 @testable import ConnectorInvocation
 @testable import ConnectorPlatform
+@testable import ConnectorServices
 
 /// Calls by name keep their deadline, and the cooperative pool its threads, whatever the plugin's functions do.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct BlockingCallTests {
@@ -29,7 +32,11 @@ import Testing
 
     /// Calls an operation on the caller's thread, because the gate may have no thread left.
     private func number(_ name: String, _ test: TestHost, _ path: String) async throws -> Int64 {
-        try await test.host.gate(path).withPrepared(name) { call throws(ConnectorError) in
+        try await number(name, test.host.gate(path))
+    }
+
+    private func number(_ name: String, _ gate: GateClient) async throws -> Int64 {
+        try await gate.withPrepared(name) { call throws(ConnectorError) in
             try call()
             return try call.integer()
         }
@@ -99,6 +106,68 @@ import Testing
         let error = await #expect(throws: ConnectorError.self) { try await call.value }
         #expect(error?.code == .timedOut)
         try await release(test)
+    }
+
+    @Test(arguments: ["holdPromptly", "beginPromptly"])
+    func `a plugin's call of a gate that it uses ends at its deadline, prompt or not`(_ operation: String) async throws
+    {
+        let test = try await opened()
+        let node = try #require(test.host.current.tree["gate"])
+        let use = GateUse(name: "inner", capability: try #require(node.capabilities.first?.id))
+        let environment = test.host.environment
+        let bound = BoundUse(use, to: "gate")
+        let gates = try #require(environment.uses.gates([use], [bound], of: "user", environment.calls))
+        let deadline = test.clock.now() + 2_000_000_000
+        let call = UsedGateCall(use: "inner", operation: operation, arguments: [], deadline: deadline)
+        let answer = Task { await gates.call(call) }
+        try await holds(test, 1)
+        await test.clock.advance(toTimerAfter: .seconds(2))
+        let error = await #expect(throws: ServiceFailure.self) { try await answer.value.get() }
+        #expect(error?.message.contains("\(operation) did not return within 2.0 s") == true)
+        #expect(try await test.call("gate", "pass") == 2)
+        try await release(test)
+    }
+
+    @Test(arguments: ["place", "report"])
+    func `a delivery ends at its timeout, prompt or not, and its event waits`(_ operation: String) async throws {
+        let settings = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
+        let test = try await opened(TestHost.leaf("vendor", plugin: "blocks-on-delivery", settings: settings))
+        try await test.host.gate("vendor").send(operation, ["event": 1])
+        try await holds(test, 1, "vendor")
+        while try test.gate("vendor").misbehaviourCount == 0 {
+            if test.clock.timerCount > 0 { test.clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+        let report = await test.host.report { $0["vendor"]?.outbox?.failure != nil }
+        #expect(report["vendor"]?.outbox?.queued == 1)
+        try await release(test, "vendor")
+        await test.host.close()
+    }
+
+    @Test func `on a clock that is faster than the system's, a function is late once it has had the time of its call`()
+        async throws
+    {
+        let clock = ManualHostClock()
+        let host = try ConnectorHost.testing(
+            #"[{"name": "gate", "plugin": "blocks", "probe": "off"}]"#,
+            plugins: [Fixtures.contract("blocks")],
+            clock: FastClock(clock, speed: 100)
+        )
+        #expect(await host.open().isReady)
+        let gate = try host.gate("gate")
+        async let answer = failure { () throws(ConnectorError) in
+            try await gate.call("hold", options: CallOptions(timeout: .seconds(2)))
+        }
+        while try await number("held", gate) != 1 { await Task.yield() }
+        await clock.advance(toTimerAfter: .milliseconds(20))
+        let error = try await answer
+        #expect(error.code == .timedOut && error.message == "hold did not return within 2.0 s")
+        #expect(error.fix == "let time pass more slowly, or increase the timeout")
+        #expect(host.report["gate"]?.misbehaviourCount == 0)
+        await clock.advance(toTimerAfter: .milliseconds(1980))
+        _ = await host.report { $0["gate"]?.misbehaviourCount == 1 }
+        while try await number("release", gate) != 0 { await Task.yield() }
+        await host.close()
     }
 
     @Test func `a function is not late at the deadline of a call that gave it no time, but ten milliseconds after`()

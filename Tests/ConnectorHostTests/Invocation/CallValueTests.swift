@@ -56,6 +56,19 @@ import Testing
         #expect(CallValue(number: JSONValue.integer(1), as: type) == nil)
     }
 
+    @Test func `a number that JSON cannot represent is refused at any depth`() throws {
+        for number in [Double.nan, .infinity, -.infinity] {
+            let values: [JSONValue] = [.number(number), [1, .number(number)], ["a": [["b": .number(number)]]]]
+            for value in values {
+                let error = #expect(throws: ConnectorError.self) { try CallValue(value, as: .json, handles: nil) }
+                #expect(error?.code == .invalid)
+                #expect(error?.message == "\(number) is outside the range of json, any finite number")
+            }
+        }
+        let value = try CallValue(["a": [0.5, 1, nil, "x", true]], as: .json, handles: nil)
+        #expect(value == .bytes(Array(#"{"a":[0.5,1,null,"x",true]}"#.utf8)))
+    }
+
     @Test func `an operation can be named with its capability`() async throws {
         let test = try await TestHost.opened()
         #expect(try await test.call("gate", "calls/answer", ["value": 3]) == 3)

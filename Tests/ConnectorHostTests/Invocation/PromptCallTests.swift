@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorSimulator
 import ConnectorTestSupport
 import Synchronization
 import Testing
@@ -46,11 +47,15 @@ import Testing
     private let clock = SteppingClock()
 
     /// - Parameter settings: More of the connector, such as `, "isolation": "process"`.
-    private func opened(_ plugin: String = "prompt", settings: String = "") async throws -> ConnectorHost {
+    private func opened(
+        _ plugin: String = "prompt",
+        settings: String = "",
+        on clock: (any HostClock)? = nil
+    ) async throws -> ConnectorHost {
         let host = try ConnectorHost.testing(
             #"[{"name": "gate", "plugin": "\#(plugin)", "probe": "off"\#(settings)}]"#,
             plugins: [Fixtures.contract(plugin)],
-            clock: clock
+            clock: clock ?? self.clock
         )
         #expect(await host.open().isReady)
         return host
@@ -152,6 +157,72 @@ import Testing
         clock.step(by: .zero)
         #expect(try await callsOnThreads(operation, gate) >= 100)
         #expect(host.report["gate"]?.misbehaviourCount == 1)
+        await host.close()
+    }
+
+    @Test func `an operation that fails late is reported, too, and one that is not called is not`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        clock.step(by: .milliseconds(2))
+        let wrong = try await failure { () throws(ConnectorError) in try await gate.call("fail", "x") }
+        let missing = try await failure { () throws(ConnectorError) in try await gate.call("add", 1) }
+        #expect(wrong.code == .invalid && missing.code == .invalid)
+        #expect(host.report["gate"]?.misbehaviourCount == 0)
+        let failed = try await failure { () throws(ConnectorError) in try await gate.call("fail", 1) }
+        #expect(failed.code == .conflict)
+        #expect(host.report["gate"]?.misbehaviourCount == 1)
+        clock.step(by: .zero)
+        let instance = try #require(host.current.tree["gate"]?.gate?.rundown.instance)
+        let operation = try instance.operation(named: "fail")
+        let isOnThreads = operation.probation.isOn
+        #expect(isOnThreads)
+        await host.close()
+    }
+
+    @Test(arguments: ["thread", "threadFor"])
+    func `an operation is judged by the system's time, on a clock that is a hundred times as fast, too`(
+        _ operation: String
+    ) async throws {
+        let host = try await opened(on: FastClock(clock, speed: 100))
+        let gate = try host.gate("gate")
+        clock.step(by: .microseconds(20))
+        #expect(try await isInline(operation, gate))
+        #expect(try await isInline(operation, gate))
+        #expect(host.report["gate"]?.misbehaviourCount == 0)
+        clock.step(by: .milliseconds(2))
+        #expect(try await isInline(operation, gate))
+        #expect(host.report["gate"]?.misbehaviourCount == 1)
+        clock.step(by: .zero)
+        #expect(try await !isInline(operation, gate))
+        await host.close()
+    }
+
+    /// Calls an operation that answers what is not JSON, or a length without bytes.
+    private func claim(_ kind: Int64, by way: String, _ gate: GateClient) async throws(ConnectorError) -> JSONValue {
+        switch way {
+        case "values": return try await gate.call("claim", kind)
+        case "names": return try await gate.call("claim", ["kind": .integer(kind)] as JSONObject)
+        default:
+            return try await gate.withPrepared("claim") { claim throws(ConnectorError) in
+                try claim.set(kind, at: 0)
+                try claim()
+                return try claim.json()
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1] as [Int64], ["values", "names", "prepared"])
+    func `an answer that breaks its type is misbehaviour, however the operation is called`(
+        _ kind: Int64,
+        _ way: String
+    ) async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        for count in 1...2 {
+            let error = try await failure { () throws(ConnectorError) in try await claim(kind, by: way, gate) }
+            #expect(error.code == .misbehaved && error.connector == "gate")
+            #expect(host.report["gate"]?.misbehaviourCount == count)
+        }
         await host.close()
     }
 

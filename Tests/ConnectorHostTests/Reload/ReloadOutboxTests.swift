@@ -123,6 +123,50 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `letters stay with a connector that is gone, and are delivered if it comes back without a queue`()
+        async throws
+    {
+        let test = try await TestHost.opened(leaf("x", away: 1_000_000), leaf("y"))
+        let receipts = try await queued(1, at: "x", test)
+        #expect(try await test.reload(leaf("y")).isActive)
+        for path in [nil, "x"] {
+            let error = try await failure { () throws(ConnectorError) in
+                try await test.host.replayDeadLetters(of: path)
+            }
+            #expect(error.code == .unknownConnector && error.fix?.contains("--to") == true, "\(error)")
+            #expect(try await test.host.deadLetters(of: "x").map(\.id) == receipts.map(\.id))
+        }
+        #expect(test.host.outbox(of: "x")?.queued == 0)
+        let direct = leaf("x", settings: #""probe": "off", "delivery": "direct""#)
+        #expect(try await test.reload(direct, leaf("y")).isActive)
+        #expect(try await test.host.replayDeadLetters() == 1)
+        _ = await test.host.report { $0["x"]?.outbox?.delivered == 1 && $0["x"]?.outbox?.queued == 0 }
+        #expect(try await test.host.deadLetters().isEmpty)
+        await test.host.close()
+    }
+
+    @Test func `events that a process with the earlier file stores for a connector without a queue are delivered`()
+        async throws
+    {
+        let directory = ScratchDirectory()
+        let first = try TestHost(leaf("x"), state: directory.path)
+        await first.host.open()
+        // It delivers from now on, and the other one does not.
+        try await first.host.analytics("x").track("Seen").delivered()
+        let second = try TestHost(leaf("x"), state: directory.path)
+        await second.host.open()
+        #expect(try await first.reload(leaf("x", settings: #""probe": "off", "delivery": "direct""#)).isActive)
+        _ = try await second.host.analytics("x").track("Seen")
+        await first.clock.advance(toTimerAfter: .seconds(1))
+        let report = await first.host.report { report in
+            report["x"]?.outbox.map { $0.delivered == 2 || $0.dead > 0 } ?? false
+        }
+        #expect(report["x"]?.outbox?.delivered == 2)
+        #expect(try await first.host.deadLetters().isEmpty)
+        await second.host.close()
+        await first.host.close()
+    }
+
     @Test func `events that wait at a connector's former path, since its move was not made, are a warning`()
         async throws
     {

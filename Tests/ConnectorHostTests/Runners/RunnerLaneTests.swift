@@ -105,6 +105,20 @@ struct RunnerLaneTests {
         await test.host.close()
     }
 
+    @Test func `an error without a message about a buffer that is too small has both sizes`() async throws {
+        let test = try await opened("values")
+        let gate = try test.host.gate("gate")
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.withPrepared("spill") { spill throws(ConnectorError) in
+                try spill.set(1_000_000 as Int64, at: 0)
+                try spill()
+            }
+        }
+        #expect(error.code == .tooLarge)
+        #expect(error.message == "spill needs 1000000 bytes for into, more than the buffer's 65536")
+        await test.host.close()
+    }
+
     @Test func `a function that blocks costs only its own caller time`() async throws {
         let test = try await opened("blocks")
         let gate = try test.host.gate("gate")

@@ -40,6 +40,14 @@ import Testing
         #expect(FastClock(base, speed: 0).now() == base.now())
     }
 
+    @Test func `a fast clock tells how much of the system's time passes in its own, and the other way round`() {
+        let fast = FastClock(ManualHostClock(), speed: 100)
+        #expect(fast.systemTime(of: 1_000_000) == 10_000 && fast.duration(ofSystemTime: 10_000) == 1_000_000)
+        #expect(fast.duration(ofSystemTime: .max) == .max)
+        let plain: any HostClock = ManualHostClock()
+        #expect(plain.systemTime(of: 7) == 7 && plain.duration(ofSystemTime: 7) == 7)
+    }
+
     @Test func `a fast clock's timers that are late fire in the order of their deadlines`() async {
         let clock = FastClock(speed: 60)
         let start = clock.now()

@@ -24,7 +24,8 @@ CONNECTOR_MANIFEST({
             "threadFor": {"symbol": "prompt_thread_for", "signature": "(a: i64) -> u64", "prompt": true},
             "begin": {"symbol": "prompt_begin", "signature": "() async -> json", "prompt": true},
             "elsewhere": {"symbol": "prompt_thread_for", "signature": "(a: i64) -> u64", "prompt": false},
-            "fail": {"symbol": "prompt_fail", "signature": "(a: i64)", "prompt": true}
+            "fail": {"symbol": "prompt_fail", "signature": "(a: i64)", "prompt": true},
+            "claim": {"symbol": "prompt_claim", "signature": "(kind: i64) -> json", "prompt": true}
         }
     }
 });
@@ -62,6 +63,14 @@ CONNECTOR_EXPORT int32_t prompt_begin(void *instance, const connector_call *call
 CONNECTOR_EXPORT int32_t prompt_fail(void *instance, int64_t a, connector_error *error) {
     (void)instance, (void)a;
     return fixture_fail(error, CONNECTOR_CONFLICT, "it is taken");
+}
+
+/** Answers what is not JSON; with the kind 1, a length and no bytes. */
+CONNECTOR_EXPORT int32_t prompt_claim(void *instance, int64_t kind, connector_bytes_owned *result, connector_error *error) {
+    (void)instance, (void)error;
+    result->data = kind == 1 ? NULL : (const uint8_t *)"words";
+    result->length = 5;
+    return CONNECTOR_OK;
 }
 
 FIXTURE_PLUGIN(fixture_open)

@@ -25,6 +25,7 @@ CONNECTOR_MANIFEST({
             "reverse": {"symbol": "values_reverse", "signature": "(data: bytes) -> bytes"},
             "pair": {"symbol": "values_pair", "signature": "(data: json) -> (first: json, second: string)"},
             "fill": {"symbol": "values_fill", "signature": "(length: u64, into: out string) -> u64"},
+            "spill": {"symbol": "values_spill", "signature": "(length: u64, into: out string)"},
             "text": {"symbol": "values_text", "signature": "(which: string) -> string"},
             "json": {"symbol": "values_json", "signature": "(which: string) -> json"},
             "number": {"symbol": "values_number", "signature": "(which: string) -> f64"},
@@ -144,6 +145,14 @@ CONNECTOR_EXPORT int32_t values_fill(void *instance, uint64_t length, char *buff
     if (length > capacity) return fixture_fail(error, CONNECTOR_TOO_LARGE, "the buffer is too small");
     memset(buffer, 'x', length);
     return CONNECTOR_OK;
+}
+
+/** Says how much it needs, and no more than the status if that is too much. */
+CONNECTOR_EXPORT int32_t values_spill(void *instance, uint64_t length, char *buffer, uint64_t capacity, uint64_t *written,
+                                      connector_error *error) {
+    (void)instance, (void)buffer, (void)error;
+    *written = length;
+    return length > capacity ? CONNECTOR_TOO_LARGE : CONNECTOR_OK;
 }
 
 CONNECTOR_EXPORT int32_t values_text(void *instance, const char *which, uint64_t length, connector_bytes_owned *result,

@@ -44,8 +44,8 @@
  * calls by name run it on the caller's thread, of an instance fewer at a time than there are processors, but one at least;
  * the rest run on the host's threads.
  * A call that takes over a millisecond is misbehaviour, and later calls run on other threads until enough of them in a
- * row have taken less. A call that never returns keeps its caller's thread. Calls by the command line and by the API
- * run on the host's threads, and keep their timeouts.
+ * row have taken less. A call that never returns keeps its caller's thread. Calls by the command line and by the API,
+ * by plugins that use the gate, and deliveries run on the host's threads, and keep their timeouts.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H

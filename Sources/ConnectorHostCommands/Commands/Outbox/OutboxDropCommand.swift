@@ -28,7 +28,7 @@ struct OutboxDropCommand: AsyncParsableCommand {
     func run() async throws {
         let states: Set<OutboxRecord.State> = queued ? [.dead, .queued] : [.dead]
         try await selection.run(options, verb: "dropped", on: states) { outbox, ids throws(ConnectorError) in
-            try await outbox.drop(ids, queued: queued)
+            (try await outbox.drop(ids, queued: queued), nil)
         }
     }
 }

@@ -11,6 +11,8 @@ struct OutboxReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Put dead letters back in the queue.",
         discussion: """
+            The letters of a connector that is not in the file stay, and the exit status is 1; --to brings them to another one.
+
             Examples:
               connector-host outbox replay 01963a7e-4b5c-7d8e-9f01-23456789abcd
               connector-host outbox replay --all --gate analytics/segment

@@ -17,31 +17,32 @@ struct OutboxSelection: ParsableArguments {
         if ids.isEmpty != all { throw ValidationError("Specify ids or --all.") }
     }
 
-    /// Acts on the selection, and shows how many events that were and which ids belong to none.
+    /// Acts on the selection, and shows how many events that were, which ids belong to none, and which letters are left.
     ///
     /// - Parameters:
     ///   - states: The states of the events that the command acts on.
-    ///   - act: Acts on the events with some ids, or on all for nil, and returns how many there were.
-    /// - Throws: The error of `act`; `missing` if no id belongs to any event; `ExitStatus.failed` if some do not.
+    ///   - act: Acts on the events with some ids, or on all for nil; returns how many there were, and an error that says which are
+    ///     left.
+    /// - Throws: The error of `act`; `missing` if no id belongs to any event; `ExitStatus.failed` if some do not, or letters are left.
     func run(
         _ options: OutboxOptions,
         verb: String,
         on states: Set<OutboxRecord.State>,
-        _ act: (any OutboxAccess, [String]?) async throws(ConnectorError) -> Int
+        _ act: (any OutboxAccess, [String]?) async throws(ConnectorError) -> (count: Int, left: ConnectorError?)
     ) async throws {
-        var error: ConnectorError?
+        var errors: [ConnectorError] = []
         try await options.run { outbox throws(ConnectorError) in
             let unknown = all ? [] : try await outbox.unknown(ids, in: states)
             let known = ids.filter { !unknown.contains($0) }
             // Without a known id, the command fails as it does for a single one.
-            let count = try await act(outbox, all ? nil : known.isEmpty ? ids : known)
+            let (count, left) = try await act(outbox, all ? nil : known.isEmpty ? ids : known)
             let noun = states.contains(.queued) ? "event" : "dead letter"
-            let document = CountDocument(verb: verb, count: count, noun: noun, unknown: unknown)
-            error = document.error
+            let document = CountDocument(verb: verb, count: count, noun: noun, unknown: unknown, left: left)
+            errors = document.errors
             return document
         }
-        guard let error else { return }
-        if !options.answer.isJSON { options.answer.report([error]) }
+        guard !errors.isEmpty else { return }
+        if !options.answer.isJSON { options.answer.report(errors) }
         throw ExitStatus.failed
     }
 }

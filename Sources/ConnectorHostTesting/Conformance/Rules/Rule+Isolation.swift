@@ -39,7 +39,7 @@ extension PluginConformance.Rule {
         else { throw RuleStop.inapplicable("there is no operation without parameters that may be called") }
         let there = try await run.gate(isIsolated: true, sandbox: "off", mayFail: true)
         guard there.report.state == .open else { throw RuleStop.inapplicable("the gate does not open in a runner") }
-        let name = ConformanceGate.name(capability, operation)
+        let name = here.name(capability, operation)
         let (first, second) = (await code(of: name, here), await code(of: name, there))
         if first != second {
             run.report(answersInRunner, "\(name) ended with \(first) here, and with \(second) in a runner")

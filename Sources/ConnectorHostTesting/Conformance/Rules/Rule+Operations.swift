@@ -99,7 +99,7 @@ extension PluginConformance.Rule {
         guard let (capability, operation) = gate.callable.first(where: \.operation.isSafe) ?? gate.callable.first else {
             throw RuleStop.inapplicable(noOperations)
         }
-        let name = ConformanceGate.name(capability, operation)
+        let name = gate.name(capability, operation)
         let arguments = plain(operation.signature)
         let first = await outcome(name, arguments, gate)
         try await gate.host.close("plugin")
@@ -197,7 +197,7 @@ extension PluginConformance.Rule {
         _ gate: ConformanceGate
     ) -> (name: String, parameter: String, elements: [JSONValue], isStandard: Bool)? {
         guard let deliver = capability.operations.first(where: { $0.name == "deliver" }) else { return nil }
-        let name = ConformanceGate.name(capability, deliver)
+        let name = gate.name(capability, deliver)
         switch capability.id.name {
         case "analytics": return (name, "events", (1...3).map(event), true)
         case "crash": return (name, "reports", (1...3).map(report), true)
@@ -287,7 +287,7 @@ extension PluginConformance.Rule {
         let gate = try await run.gate()
         guard !gate.callable.isEmpty else { throw RuleStop.inapplicable(noOperations) }
         for (capability, operation) in gate.callable {
-            try await body(gate, ConformanceGate.name(capability, operation), operation)
+            try await body(gate, gate.name(capability, operation), operation)
         }
     }
 
