@@ -56,9 +56,12 @@ extension RemoteChannel {
     /// A lane for the caller alone; nil if none is free.
     func lane() -> CallLane? {
         guard runner.ringReading.isUsed else { return nil }
-        return runner.lanes.take(environment.clock, patience: CallOptions().timeoutNanoseconds) { descriptor in
-            runner.send(.lane, instance: 0, [], descriptor: descriptor) != nil
-        }
+        return runner.lanes.take(
+            environment.clock,
+            patience: CallOptions().timeoutNanoseconds,
+            open: { descriptor in runner.send(.lane, instance: 0, [], descriptor: descriptor) != nil },
+            onLate: checkPulse
+        )
     }
 
     /// The error of a call whose lane has stopped.

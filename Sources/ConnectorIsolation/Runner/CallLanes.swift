@@ -34,12 +34,14 @@ package final class CallLanes: Sendable {
     /// A lane for the caller alone, until ``giveBack(_:)``; nil if none is free, so that the call travels as a message.
     ///
     /// - Parameters:
-    ///   - open: Tells the runner about a new lane, whose memory the descriptor names; false if it cannot.
     ///   - patience: How long a call may take, in nanoseconds.
+    ///   - open: Tells the runner about a new lane, whose memory the descriptor names; false if it cannot.
+    ///   - onLate: Called if the runner has not opened the lane in time: it may hang.
     package func take(
         _ clock: any HostClock,
         patience: UInt64,
-        open: (_ descriptor: Int32) -> Bool
+        open: (_ descriptor: Int32) -> Bool,
+        onLate: () -> Void = {}
     ) -> CallLane? {
         enum Finding { case lane(CallLane), room, none }
         let finding = state.withLock { state -> Finding in
@@ -56,11 +58,16 @@ package final class CallLanes: Sendable {
         switch finding {
         case .none: return nil
         case .lane(let lane): return lane
-        case .room: return make(clock, patience, open)
+        case .room: return make(clock, patience, open, onLate)
         }
     }
 
-    private func make(_ clock: any HostClock, _ patience: UInt64, _ open: (Int32) -> Bool) -> CallLane? {
+    private func make(
+        _ clock: any HostClock,
+        _ patience: UInt64,
+        _ open: (Int32) -> Bool,
+        _ onLate: () -> Void
+    ) -> CallLane? {
         guard let memory = SharedMemory(size: CallLane.size) else { return refused(nil) }
         let lane = CallLane(memory, clock, patience: min(patience, Self.openingPatience))
         let isCounted = state.withLock { state in
@@ -80,6 +87,7 @@ package final class CallLanes: Sendable {
         if lane.stream.stop == .late {
             state.withLock { $0.unopened.append(lane) }
             leave()
+            onLate()
             return nil
         }
         guard isServed, lane.stream.stop == nil else { return refused(lane) }
