@@ -19,9 +19,20 @@ typedef void (*natsMsgHandler)(natsConnection *, natsSubscription *, natsMsg *, 
 typedef void (*natsErrHandler)(natsConnection *, natsSubscription *, natsStatus, void *);
 typedef void (*natsOnCompleteCB)(void *);
 typedef void (*natsConnectionHandler)(natsConnection *, void *);
+typedef natsStatus (*natsUserJWTHandler)(char **, char **, void *);
+typedef natsStatus (*natsSignatureHandler)(char **, unsigned char **, int *, const char *, void *);
 
-/* NATS_MAX_PAYLOAD, NATS_NO_MEMORY, NATS_NO_SERVER, NATS_CONNECTION_AUTH_FAILED and NATS_NOT_PERMITTED of status.h. */
-enum { too_large = 21, no_memory = 24, no_server = 6, refused = 11, not_permitted = 12 };
+/* NATS_PROTOCOL_ERROR, NATS_NO_SERVER, NATS_SECURE_CONNECTION_WANTED, NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED,
+ * NATS_MAX_PAYLOAD and NATS_NO_MEMORY of status.h. */
+enum {
+    protocol_error = 2,
+    no_server = 6,
+    no_encryption = 8,
+    refused = 11,
+    not_permitted = 12,
+    too_large = 21,
+    no_memory = 24
+};
 
 #define CNATS_FUNCTIONS(X)                                                                                            \
     X(natsStatus, nats_Open, (int64_t))                                                                               \
@@ -36,9 +47,12 @@ enum { too_large = 21, no_memory = 24, no_server = 6, refused = 11, not_permitte
     X(natsStatus, natsOptions_SetTimeout, (natsOptions *, int64_t))                                                   \
     X(natsStatus, natsOptions_SetToken, (natsOptions *, const char *))                                                \
     X(natsStatus, natsOptions_SetUserInfo, (natsOptions *, const char *, const char *))                               \
-    X(natsStatus, natsOptions_SetUserCredentialsFromFiles, (natsOptions *, const char *, const char *))               \
+    X(natsStatus, natsOptions_SetUserCredentialsCallbacks,                                                            \
+      (natsOptions *, natsUserJWTHandler, void *, natsSignatureHandler, void *))                                      \
+    X(natsStatus, nats_Sign, (const char *, const char *, unsigned char **, int *))                                   \
     X(natsStatus, natsOptions_SetSecure, (natsOptions *, bool))                                                       \
     X(natsStatus, natsOptions_LoadCATrustedCertificates, (natsOptions *, const char *))                               \
+    X(natsStatus, natsOptions_LoadCertificatesChain, (natsOptions *, const char *, const char *))                     \
     X(natsStatus, natsOptions_SetSendAsap, (natsOptions *, bool))                                                     \
     X(natsStatus, natsOptions_SetMaxReconnect, (natsOptions *, int))                                                  \
     X(natsStatus, natsOptions_SetReconnectWait, (natsOptions *, int64_t))                                             \
@@ -82,6 +96,8 @@ struct cnats_connection {
     natsConnection *connection;
     natsSubscription *subscription;
     struct cnats_handlers handlers;
+    /* The user's JWT, and the seed that signs for it; null for none. */
+    char *jwt, *seed;
     pthread_mutex_t mutex;
     pthread_cond_t condition;
     /* Whether the last message has been handled, and whether the library has reported that the connection is closed. */
@@ -184,6 +200,30 @@ static void deny(natsConnection *from, natsSubscription *subscription, natsStatu
     connection->handlers.deny(connection->handlers.context, detail != NULL ? detail : "");
 }
 
+/* The library takes possession of the copy. */
+static natsStatus tell_user(char **jwt, char **problem, void *closure) {
+    struct cnats_connection *connection = closure;
+    (void)problem;
+    *jwt = strdup(connection->jwt);
+    return *jwt != NULL ? 0 : no_memory;
+}
+
+static natsStatus sign(char **problem, unsigned char **signature, int *length, const char *nonce, void *closure) {
+    struct cnats_connection *connection = closure;
+    (void)problem;
+    /* A server that asks for no credentials sends nothing to sign. */
+    if (nonce == NULL || *nonce == '\0') return 0;
+    return nats.nats_Sign(connection->seed, nonce, signature, length);
+}
+
+/* The library's own reader of files takes a carriage return at the end of a line for a part of the seed. */
+static natsStatus set_user(natsOptions *made, struct cnats_connection *connection, const struct cnats_options *options) {
+    connection->jwt = strdup(options->jwt);
+    connection->seed = strdup(options->seed);
+    if (connection->jwt == NULL || connection->seed == NULL) return no_memory;
+    return nats.natsOptions_SetUserCredentialsCallbacks(made, tell_user, connection, sign, connection);
+}
+
 /* Splits the list of servers. */
 static natsStatus set_servers(natsOptions *made, const char *url) {
     size_t most = 1;
@@ -202,18 +242,19 @@ static natsStatus set_servers(natsOptions *made, const char *url) {
     return status;
 }
 
-static natsStatus set(natsOptions *made, const struct cnats_options *options) {
+static natsStatus set(natsOptions *made, struct cnats_connection *connection, const struct cnats_options *options) {
     natsStatus status = set_servers(made, options->url);
     if (status == 0) status = nats.natsOptions_SetName(made, options->name);
     if (status == 0) status = nats.natsOptions_SetTimeout(made, options->timeout);
     if (status == 0 && options->token != NULL) status = nats.natsOptions_SetToken(made, options->token);
     if (status == 0 && options->user != NULL)
         status = nats.natsOptions_SetUserInfo(made, options->user, options->password);
-    if (status == 0 && options->credentials != NULL)
-        status = nats.natsOptions_SetUserCredentialsFromFiles(made, options->credentials, NULL);
+    if (status == 0 && options->jwt != NULL) status = set_user(made, connection, options);
     if (status == 0 && options->is_encrypted) status = nats.natsOptions_SetSecure(made, true);
     if (status == 0 && options->authorities != NULL)
         status = nats.natsOptions_LoadCATrustedCertificates(made, options->authorities);
+    if (status == 0 && options->certificate != NULL)
+        status = nats.natsOptions_LoadCertificatesChain(made, options->certificate, options->key);
     if (status == 0) status = nats.natsOptions_SetSendAsap(made, true);
     if (status == 0) status = nats.natsOptions_SetMaxReconnect(made, -1);
     if (status == 0) status = nats.natsOptions_SetReconnectWait(made, 250);
@@ -237,6 +278,8 @@ static void release(struct cnats_connection *connection) {
     }
     pthread_mutex_destroy(&connection->mutex);
     pthread_cond_destroy(&connection->condition);
+    free(connection->jwt);
+    free(connection->seed);
     free(connection);
 }
 
@@ -250,11 +293,11 @@ static natsStatus dial(struct cnats_connection *connection, natsOptions *made, b
 }
 
 struct cnats_connection *cnats_connect(const struct cnats_options *options, const char *inbox,
-                                       const struct cnats_handlers *handlers, bool *is_reachable, char *reason, size_t size) {
+                                       const struct cnats_handlers *handlers, int32_t *status_out, char *reason, size_t size) {
     struct cnats_connection *connection = calloc(1, sizeof *connection);
     natsOptions *made = NULL;
     char subject[256];
-    *is_reachable = true;
+    *status_out = no_memory;
     if (connection == NULL) {
         snprintf(reason, size, "no memory");
         return NULL;
@@ -264,10 +307,10 @@ struct cnats_connection *cnats_connect(const struct cnats_options *options, cons
     connection->handlers = *handlers;
     snprintf(subject, sizeof subject, "%s.*", inbox);
     natsStatus status = nats.natsOptions_Create(&made);
-    if (status == 0) status = set(made, options);
+    if (status == 0) status = set(made, connection, options);
     if (status == 0) status = nats.natsOptions_SetErrorHandler(made, deny, connection);
     if (status == 0) status = nats.natsOptions_SetClosedCB(made, finish, connection);
-    if (status == 0) status = dial(connection, made, options->credentials != NULL);
+    if (status == 0) status = dial(connection, made, options->jwt != NULL);
     if (status == 0)
         status = nats.natsConnection_Subscribe(&connection->subscription, connection->connection, subject, take, connection);
     if (status == 0) status = nats.natsSubscription_SetOnCompleteCB(connection->subscription, complete, connection);
@@ -275,7 +318,7 @@ struct cnats_connection *cnats_connect(const struct cnats_options *options, cons
     /* Nothing arrives that was not asked for, so no limit is needed, and a limit would lose what was. */
     if (status == 0) status = nats.natsSubscription_SetPendingLimits(connection->subscription, -1, -1);
     if (status != 0) describe(status, reason, size);
-    *is_reachable = status != no_server;
+    *status_out = status;
     if (made != NULL) nats.natsOptions_Destroy(made);
     if (status == 0) return connection;
     release(connection);
@@ -309,6 +352,12 @@ int64_t cnats_max_payload(struct cnats_connection *connection) {
 const char *cnats_text(int32_t status) { return nats.natsStatus_GetText(status); }
 
 bool cnats_is_too_large(int32_t status) { return status == too_large; }
+
+bool cnats_is_unreachable(int32_t status) { return status == no_server; }
+
+bool cnats_lacks_encryption(int32_t status) { return status == no_encryption; }
+
+bool cnats_is_cut_off(int32_t status) { return status == protocol_error; }
 
 const char *cnats_subject(const struct cnats_message *message) {
     return nats.natsMsg_GetSubject((const natsMsg *)message);

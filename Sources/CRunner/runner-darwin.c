@@ -16,7 +16,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/event.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -153,64 +152,6 @@ int32_t runner_socket_pair(int32_t *first, int32_t *second) {
     *first = ends[0];
     *second = ends[1];
     return 0;
-}
-
-int64_t runner_send(int32_t socket, const void *bytes, uint64_t length, int32_t descriptor, int32_t waits) {
-    struct iovec part = {.iov_base = (void *)bytes, .iov_len = length};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
-    if (descriptor >= 0) {
-        const int number = descriptor;
-        memset(&control, 0, sizeof control);
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control.space;
-        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof number);
-        memcpy(CMSG_DATA(header), &number, sizeof number);
-    }
-    for (;;) {
-        const ssize_t count = sendmsg(socket, &message, waits ? 0 : MSG_DONTWAIT);
-        if (count >= 0) return count;
-        if (errno != EINTR) return -errno;
-    }
-}
-
-int64_t runner_receive(int32_t socket, void *bytes, uint64_t capacity, int32_t *descriptor, int32_t waits) {
-    struct iovec part = {.iov_base = bytes, .iov_len = capacity};
-    /* As many as a message can carry: the kernel opens all of them here, also those for whose numbers there is no room. */
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(256 * sizeof(int))];
-    } control;
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
-    ssize_t count;
-    *descriptor = -1;
-    do {
-        count = recvmsg(socket, &message, waits ? 0 : MSG_DONTWAIT);
-    } while (count < 0 && errno == EINTR);
-    if (count < 0) return errno == EMSGSIZE ? -EMFILE : -errno;
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        const size_t total = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t index = 0; index < total; index++) {
-            int number;
-            memcpy(&number, CMSG_DATA(header) + index * sizeof number, sizeof number);
-            /* A message carries at most one; any others are closed. */
-            if (*descriptor < 0) {
-                fcntl(number, F_SETFD, FD_CLOEXEC);
-                *descriptor = number;
-            } else {
-                close(number);
-            }
-        }
-    }
-    return count;
 }
 
 int32_t runner_reap(int32_t process, int32_t number, int32_t *status, int32_t *signal) {

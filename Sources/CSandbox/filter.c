@@ -9,6 +9,7 @@
 
 #ifdef __linux__
 #include "filter.h"
+#include "learning.h"
 #include "rules.h"
 
 #include <errno.h>
@@ -96,8 +97,8 @@ static int decides(const sandbox_check *check, uint8_t set) { return check != NU
 static uint32_t verdict(const sandbox_filter *filter, const sandbox_rule *rule, uint8_t set) {
     if (rule == NULL) return refusal(filter, ENOSYS);
     /* A supervisor also wants to know which files are read. */
-    const int is_open = rule->check != NULL && rule->check->lifted_by == SANDBOX_WRITING;
-    if ((rule->when & set) == 0 || (filter->asks && is_open)) return refusal(filter, rule->refusal);
+    const int names_files = filter->asks && learned_call_of(rule->name) != NULL;
+    if ((rule->when & set) == 0 || names_files) return refusal(filter, rule->refusal);
     return decides(rule->check, set) || decides(rule->also, set) ? 0 : SECCOMP_RET_ALLOW;
 }
 

@@ -11,7 +11,6 @@
 #include "places.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -72,6 +71,7 @@ static size_t size_of(long version) {
 
 /** A ruleset being made. */
 typedef struct rules {
+    const sandbox_settings *settings;
     int descriptor;
     uint64_t files;
     /** The path that failed. */
@@ -91,7 +91,7 @@ static int add_place(void *context, const char *path, place_use use, int is_aske
     rules *rules = context;
     struct stat status;
     rules->path = path;
-    const int place = open(path, O_PATH | O_CLOEXEC);
+    const int place = sandbox_open_place(rules->settings, path);
     if (place < 0) return is_asked ? leave_out(rules, path, is_asked, errno) : 0;
     path_rule rule = {READ_FILE | READ_DIRECTORY, place};
     if (use == place_writes) rule.allowed = ~NEVER_GIVEN;
@@ -112,7 +112,7 @@ void sandbox_restrict_files(const sandbox_settings *settings, int is_reported, s
     }
     /* ABIs up to 7 are known here. Later ones restrict the same unless more is asked for. */
     if (version > 7) version = 7;
-    rules rules = {.descriptor = -1, .outcome = is_reported ? NULL : outcome};
+    rules rules = {.settings = settings, .descriptor = -1, .outcome = is_reported ? NULL : outcome};
     /* A kernel may report an ABI, and then support less. */
     for (; rules.descriptor < 0 && version > 0; version--) {
         const handled handled = handled_by(version, settings);

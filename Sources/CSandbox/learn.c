@@ -110,7 +110,7 @@ static int learn_read(char *path) {
     if (may_be_read(path) || stat(path, &status) != 0) return 0;
     if (learned_is_device(path)) return refuse_device();
     if (strcmp(path, "/") != 0) return learned_keep(&lesson.learned, "read", path);
-    return SAY(learned_root, "to list / is not learned: whoever may read it may read everything\n");
+    return SAY(learned_root, "/ is not learned: whoever may read it may read everything\n");
 }
 
 /** Learns the directory around a written path, since the next file will have another name. */
@@ -140,7 +140,7 @@ static int learn_written(char *path, int changes_names) {
 
 static int learn_files(const struct seccomp_notif *asked, const learned_call *call) {
     char path[PATH_MAX];
-    uint64_t flags = SANDBOX_WRITE_FLAGS;
+    uint64_t flags = call->flags == LEARNED_READS ? 0 : SANDBOX_WRITE_FLAGS;
     int grows = 0;
     if (call->flags >= 0) flags = asked->data.args[call->flags];
     if (call->is_pointer && read_memory((pid_t)asked->pid, flags, &flags, sizeof flags) != sizeof flags) return 0;

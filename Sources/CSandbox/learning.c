@@ -14,21 +14,24 @@
 
 #define NO_FILE {-1, -1}
 /** A call that writes one file, or two. */
-#define WRITES(name, directory, path) {name, {{directory, path}, NO_FILE}, -1, 0, 0}
-#define RENAMES(name, directory, path) {name, {{directory, path}, NO_FILE}, -1, 0, 1}
+#define WRITES(name, directory, path) {name, {{directory, path}, NO_FILE}, LEARNED_WRITES, 0, 0}
+#define RENAMES(name, directory, path) {name, {{directory, path}, NO_FILE}, LEARNED_WRITES, 0, 1}
 #define RENAMES_TWO(name, directory, path, other_directory, other_path) \
-    {name, {{directory, path}, {other_directory, other_path}}, -1, 0, 1}
+    {name, {{directory, path}, {other_directory, other_path}}, LEARNED_WRITES, 0, 1}
 
-/** Every call that rules.c allows only to a plugin that may write, and the calls that open files. */
+/** Every call that rules.c allows only to a plugin that may write, the calls that open files, and the one that asks about a disk. */
 static const learned_call calls[] = {
     {"open", {{-1, 0}, NO_FILE}, 1, 0, 0}, {"openat", {{0, 1}, NO_FILE}, 2, 0, 0}, {"openat2", {{0, 1}, NO_FILE}, 2, 1, 0},
+    /* Landlock does not hide a disk, but the namespaces do. */
+    {"statfs", {{-1, 0}, NO_FILE}, LEARNED_READS, 0, 0},
     WRITES("creat", -1, 0), WRITES("truncate", -1, 0), WRITES("ftruncate", 0, -1), WRITES("fallocate", 0, -1),
     WRITES("chmod", -1, 0), WRITES("fchmod", 0, -1), WRITES("fchmodat", 0, 1), WRITES("fchmodat2", 0, 1),
     WRITES("utime", -1, 0), WRITES("utimes", -1, 0), WRITES("utimensat", 0, 1), WRITES("futimesat", 0, 1),
     WRITES("setxattr", -1, 0), WRITES("lsetxattr", -1, 0), WRITES("fsetxattr", 0, -1),
     WRITES("removexattr", -1, 0), WRITES("lremovexattr", -1, 0), WRITES("fremovexattr", 0, -1),
-    RENAMES("mkdir", -1, 0), RENAMES("mkdirat", 0, 1), RENAMES("rmdir", -1, 0), RENAMES("unlink", -1, 0),
-    RENAMES("unlinkat", 0, 1),
+    /* For a directory that is there already, the answer is EEXIST, and what follows happens in it. */
+    WRITES("mkdir", -1, 0), WRITES("mkdirat", 0, 1),
+    RENAMES("rmdir", -1, 0), RENAMES("unlink", -1, 0), RENAMES("unlinkat", 0, 1),
     /* The target of a symbolic link is only a text, and may name anything. */
     RENAMES("symlink", -1, 1), RENAMES("symlinkat", 1, 2),
     RENAMES_TWO("rename", -1, 0, -1, 1), RENAMES_TWO("renameat", 0, 1, 2, 3), RENAMES_TWO("renameat2", 0, 1, 2, 3),

@@ -43,20 +43,24 @@ typedef struct learned {
     char text[2 * LEARNED_COUNT * 520];
 } learned;
 
+/** In place of the argument with flags: a call that always writes, and one that only reads. */
+#define LEARNED_WRITES (-1)
+#define LEARNED_READS (-2)
+
 /** Which files a call names. */
 typedef struct learned_call {
     const char *name;
     /** Up to two files, each given by the arguments that hold its directory and its path; -1 for none. */
     int8_t files[2][2];
-    /** The argument with the flags of open(2); -1 for a call that always writes. */
+    /** The argument with the flags of open(2), LEARNED_WRITES or LEARNED_READS. */
     int8_t flags;
     /** Whether that argument points to the flags. */
     uint8_t is_pointer;
-    /** Whether it makes, moves or removes a name, which is a matter of the directory around it. */
+    /** Whether it makes, moves or removes a name, which is a matter of the directory around it, whatever has that name now. */
     uint8_t changes_names;
 } learned_call;
 
-/** The files that a call names; null if it names none, or only asks about them. */
+/** The files that a call names; null if it names none, or only asks whether they exist and what they are. */
 const learned_call *learned_call_of(const char *name);
 
 /** Makes a path absolute, without `.`, `..` and empty parts; 0 if it does not fit. `..` is resolved by name, not through links. */

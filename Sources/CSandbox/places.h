@@ -24,4 +24,15 @@ int sandbox_each_place(
     const sandbox_settings *settings, int (*function)(void *context, const char *path, place_use use, int is_asked), void *context
 );
 
+/** Whether a path is below one that the settings let a plugin write, by their names. */
+int sandbox_is_below_written(const sandbox_settings *settings, const char *path);
+
+/**
+ * Opens a place, to name it to the kernel; returns -1 and sets errno if that fails.
+ *
+ * An earlier plugin with the same settings, or another one, may have made any link below what it may write, so such links are not
+ * followed.
+ */
+int sandbox_open_place(const sandbox_settings *settings, const char *path);
+
 #endif

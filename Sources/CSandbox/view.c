@@ -35,6 +35,7 @@ typedef struct place {
 } place;
 
 typedef struct view {
+    const sandbox_settings *settings;
     place places[PLACE_COUNT];
     int count;
     /** The path that failed. */
@@ -50,9 +51,14 @@ static int open_place(void *context, const char *path, place_use use, int is_ask
     view *view = context;
     view->path = path;
     if (view->count == PLACE_COUNT) return E2BIG;
-    const int descriptor = open(path, O_PATH | O_CLOEXEC);
+    const int descriptor = sandbox_open_place(view->settings, path);
     if (descriptor < 0) {
         if (is_asked) sandbox_leaves_out(view->outcome, path);
+        return 0;
+    }
+    /* The place around it shows it, and a link made there meanwhile would lead the mount elsewhere. */
+    if (sandbox_is_below_written(view->settings, path)) {
+        close(descriptor);
         return 0;
     }
     view->places[view->count++] = (place){path, use, descriptor, is_asked};
@@ -164,7 +170,7 @@ static int make(view *view, const sandbox_settings *settings, const char **what)
 }
 
 void sandbox_make_view(const sandbox_settings *settings, sandbox_outcome *outcome) {
-    view view = {.count = 0, .outcome = outcome};
+    view view = {.settings = settings, .count = 0, .outcome = outcome};
     const char *what;
     const int error = make(&view, settings, &what);
     for (int index = 0; index < view.count; index++) close(view.places[index].descriptor);

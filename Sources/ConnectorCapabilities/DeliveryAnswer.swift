@@ -9,8 +9,8 @@ public struct DeliveryAnswer: Sendable, Hashable {
     public var outcome: Outcome
     /// The reason for a refusal, in the vendor's own words where it gave any.
     public var reason: String?
-    /// How long to wait before the next attempt, if the vendor said so. Zero is for an element that was not sent yet, to send it at once,
-    /// and needs the code `timed-out`: with any other code, an answer made with zero has nil.
+    /// How long to wait before the next attempt, if the vendor said so. Zero is for an element that was not sent yet, to send it with the
+    /// next delivery, and needs the code `timed-out`: with any other code, an answer made with zero has nil.
     public var retryAfter: Duration?
     /// The kind of failure; nil if accepted.
     public var code: ConnectorError.Code?
@@ -61,10 +61,10 @@ public struct DeliveryAnswer: Sendable, Hashable {
         DeliveryAnswer(.retry, reason: reason, retryAfter: after, code: code)
     }
 
-    /// The time was up before it was sent: the next delivery sends it at once.
+    /// It was not sent, because the time was up, or an earlier one had failed: the next delivery sends it.
     package static func unsent(_ reason: String) -> DeliveryAnswer { .retry(reason, after: .zero, code: .timedOut) }
 
-    /// Whether the time was up before it was sent.
+    /// Whether it was not sent.
     package var isUnsent: Bool { outcome == .retry && retryAfter == .zero }
 }
 
@@ -80,7 +80,7 @@ extension DeliveryAnswer {
             outcome,
             reason: try reader.string("reason"),
             retryAfter: try reader.number("retryAfter", within: 0...31_536_000).map { .seconds($0) },
-            code: try reader.string("code").map(ConnectorError.Code.init(rawValue:)),
+            code: try reader.string("code").map(ConnectorError.Code.init(ofPlugin:)),
             id: try reader.string("id")
         )
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+import ConnectorServices
 
 /// Checks what connectors say about each other, once all have been read.
 extension ConfigurationReader {
@@ -77,14 +78,24 @@ extension ConfigurationReader {
         }
     }
 
-    /// Reports every former path that two connectors claim: only one of them can have it.
-    mutating func checkFormerPaths(_ connectors: [Connector]) {
+    /// Reports what two connectors claim and only one of them can have: a former path, and the file of a recording.
+    mutating func checkClaims(_ connectors: [Connector]) {
+        checkClaims(connectors, "was", \.was, as: "is already the former path of")
+        checkClaims(connectors, "record", \.recording?.path, as: "already has the recording of")
+    }
+
+    private mutating func checkClaims(
+        _ connectors: [Connector],
+        _ key: String,
+        _ value: (Connector) -> String?,
+        as relation: String
+    ) {
         var owners: [String: JSONPath] = [:]
         for connector in connectors.enabledSelvesAndDescendants {
-            guard let was = connector.was else { continue }
-            let here = connector.location.appending("was")
-            guard let earlier = owners[was] else {
-                owners[was] = here
+            guard let claim = value(connector) else { continue }
+            let here = connector.location.appending(key)
+            guard let earlier = owners[claim] else {
+                owners[claim] = here
                 continue
             }
             guard json.hasRoom() else { continue }
@@ -92,7 +103,7 @@ extension ConfigurationReader {
             json.connector = connector.path
             json.report(
                 .duplicateName,
-                "\"was\" names \"\(was.excerpt)\", which is already the former path of \(owner)",
+                "\"\(key)\" names \"\(claim.excerpt)\", which \(relation) \(owner)",
                 fix: "remove one of them",
                 at: here
             )

@@ -61,23 +61,30 @@ extension ConfigurationReader {
         options.credentials = text("credentials", in: members, at: here).map { base.resolve($0) }
         options.user = text("user", in: members, at: here)
         let password = secret("password", in: members, at: here)
-        if (members["user"] == nil) != (members["password"] == nil) {
-            let (given, absent) = members["user"] == nil ? ("password", "user") : ("user", "password")
-            json.report(.missingValue, "\(given) requires \(absent)", at: here.appending(given), .name)
-        }
-        let isEncrypted = members["tls"] != nil
+        checkPair("user", "password", in: members, at: here)
+        let place = here.appending("tls")
         if let value = members["tls"],
-            let tls = json.members(of: value, at: here.appending("tls"), allowed: ["ca"])
+            let tls = json.members(of: value, at: place, allowed: ["ca", "cert", "key"])
         {
-            options.authorities = text("ca", in: tls, at: here.appending("tls")).map { base.resolve($0) }
+            options.authorities = text("ca", in: tls, at: place).map { base.resolve($0) }
+            options.certificate = text("cert", in: tls, at: place).map { base.resolve($0) }
+            options.key = text("key", in: tls, at: place).map { base.resolve($0) }
+            checkPair("cert", "key", in: tls, at: place)
         }
-        options.isEncrypted = isEncrypted
+        options.isEncrypted = members["tls"] != nil
         return NATSReference(
             options: options,
             token: secret("token", in: members, at: here),
             password: password,
             environment: variables.environment
         )
+    }
+
+    /// Reports one of two members without the other.
+    private mutating func checkPair(_ one: String, _ other: String, in members: JSONObject, at path: JSONPath) {
+        guard (members[one] == nil) != (members[other] == nil) else { return }
+        let (given, absent) = members[one] == nil ? (other, one) : (one, other)
+        json.report(.missingValue, "\(given) requires \(absent)", at: path.appending(given), .name)
     }
 
     /// Checks a list of servers: the client library ignores what it does not know in one, such as another scheme, and connects without

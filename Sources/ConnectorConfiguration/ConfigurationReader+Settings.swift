@@ -70,7 +70,12 @@ extension ConfigurationReader {
         for name in object.names where !name.hasPrefix("$") {
             if !Self.keys.contains(name) {
                 guard json.hasRoom() else { continue }
-                json.reportUnknown(name, allowed: Self.keys.filter { !foreign.contains($0) }, at: path)
+                json.reportUnknown(
+                    name,
+                    allowed: Self.keys.filter { !foreign.contains($0) },
+                    otherwise: kind == .leaf ? "if it is a setting of the plugin, write it into \"config\"" : nil,
+                    at: path
+                )
             } else if foreign.contains(name) {
                 let (message, fix) = Self.complaint(name, kind, object)
                 json.report(.unknownKey, message, fix: fix, at: path.appending(name), .name)
@@ -283,13 +288,14 @@ extension ConfigurationReader {
     /// Reads where plugins run; the object inherits the settings that it leaves out.
     mutating func isolation(in object: JSONObject, at path: JSONPath, below parent: Isolation) -> Isolation {
         var isolation = parent
-        if let text = json.string("isolation", in: object, at: path) {
+        let kinds = "\"process\", \"auto\" or \"none\""
+        if let text = json.value("isolation", in: object, at: path, kind: kinds, { $0.string }) {
             if let kind = Isolation.Kind(rawValue: text) {
                 isolation.kind = kind
             } else {
                 json.report(
                     .invalidValue,
-                    "isolation must be \"process\", \"auto\" or \"none\", not \"\(text.excerpt)\"",
+                    "isolation must be \(kinds), not \"\(text.excerpt)\"",
                     at: path.appending("isolation")
                 )
             }

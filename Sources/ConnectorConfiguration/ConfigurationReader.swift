@@ -49,7 +49,7 @@ struct ConfigurationReader {
         var all = roots + connectors(added, at: root.appending("connectors"), under: nil, names: &names)
         resolveDependencies(of: &all)
         checkPlaces(all)
-        checkFormerPaths(all)
+        checkClaims(all)
         return all
     }
 
@@ -75,7 +75,7 @@ struct ConfigurationReader {
         var connectors = roots(in: object, at: root, names: &names)
         resolveDependencies(of: &connectors)
         checkPlaces(connectors)
-        checkFormerPaths(connectors)
+        checkClaims(connectors)
         return Configuration(
             texts: json.texts,
             unreadFiles: inclusions.unread,
@@ -99,9 +99,18 @@ struct ConfigurationReader {
         json = dependencies.json
     }
 
-    /// Reports a format version that this host does not support.
+    /// Reports a format version that is missing, or that this host does not support.
     mutating func checkVersion(in object: JSONObject, at root: JSONPath) {
-        let version = json.integer("version", in: object, at: root, required: true, within: 1...Int64.max)
+        guard object["version"] != nil else {
+            json.report(
+                .missingValue,
+                "\(json.name(of: root.appending("version"))) is missing",
+                fix: "write \"version\": \(Configuration.formatVersion)",
+                at: root
+            )
+            return
+        }
+        let version = json.integer("version", in: object, at: root, within: 1...Int64.max)
         guard let version, version != Configuration.formatVersion else { return }
         json.report(
             .invalidValue,
@@ -113,9 +122,12 @@ struct ConfigurationReader {
 
     /// Reads what a reload does if a successor does not open.
     private mutating func reloadMode(in object: JSONObject) -> ReloadMode {
-        guard let text = json.string("reload", in: object, at: JSONPath()) else { return .atomic }
+        let choices = "\"atomic\" or \"each\""
+        guard let text = json.value("reload", in: object, at: JSONPath(), kind: choices, { $0.string }) else {
+            return .atomic
+        }
         if let mode = ReloadMode(rawValue: text) { return mode }
-        json.report(.invalidValue, "reload must be \"atomic\" or \"each\"", at: JSONPath().appending("reload"))
+        json.report(.invalidValue, "reload must be \(choices)", at: JSONPath().appending("reload"))
         return .atomic
     }
 
@@ -284,7 +296,7 @@ struct ConfigurationReader {
 
     private mutating func leaf(in object: JSONObject, at path: JSONPath) -> Connector.Leaf? {
         let version = version(in: object, at: path)
-        let config = json.object("config", in: object, at: path) ?? JSONObject()
+        let config = json.object("config", in: object, at: path)?.withoutAnnotations ?? JSONObject()
         guard let text = json.string("plugin", in: object, at: path) else { return nil }
         guard let name = filled(text, at: path.appending("plugin")) else {
             guard isDisabled else { return nil }
@@ -328,5 +340,13 @@ struct ConfigurationReader {
         let policy = policy(in: object, at: path, of: children)
         checkRoles(policy, &children, at: path)
         return .composite(policy: policy, children: children)
+    }
+}
+
+extension JSONObject {
+    /// The object without the members whose names begin with `$`, such as a comment.
+    fileprivate var withoutAnnotations: JSONObject {
+        guard members.contains(where: { $0.name.hasPrefix("$") }) else { return self }
+        return JSONObject(unique: members.filter { !$0.name.hasPrefix("$") })
     }
 }

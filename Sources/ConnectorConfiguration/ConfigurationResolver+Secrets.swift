@@ -11,6 +11,19 @@ extension ConfigurationResolver {
         var json: JSONReader
         var variables: VariableExpansion
         var secretCount: Int
+        var unread: [UnreadSecret]
+    }
+
+    /// A source that could not be read.
+    struct UnreadSecret {
+        /// The key in the leaf's `config`.
+        var field: String
+        /// Why.
+        var error: ConnectorError
+        /// Whether it is a command.
+        var isCommand: Bool
+        /// Whether it is a file that is there: it is not merely absent, as the sources of a list may be.
+        var isPresent: Bool
     }
 
     /// How often, at most, the secrets of a leaf are read until nothing changes meanwhile.
@@ -19,13 +32,14 @@ extension ConfigurationResolver {
     static let sourceLimit = 8
 
     private var checkpoint: Checkpoint {
-        Checkpoint(json: json, variables: variables, secretCount: secrets.count)
+        Checkpoint(json: json, variables: variables, secretCount: secrets.count, unread: unread)
     }
 
     private mutating func restore(_ checkpoint: Checkpoint) {
         json = checkpoint.json
         variables = checkpoint.variables
         secrets.removeLast(secrets.count - checkpoint.secretCount)
+        unread = checkpoint.unread
     }
 
     /// The plan to open a leaf, or why its plugin cannot be used; nil, with an error reported, if the file is invalid.
@@ -41,9 +55,17 @@ extension ConfigurationResolver {
         alternativeCount = 1
         defer { alternative = 0 }
         var failed: JSONReader?
+        var passedOver: [UnreadSecret] = []
         while true {
-            if let result = snapshot(for: connector, leaf, manifest: manifest) { return result }
+            if let result = snapshot(for: connector, leaf, manifest: manifest) {
+                return result.map { plan in
+                    var plan = plan
+                    plan.members.value.fault = Self.fault(of: passedOver.filter(\.isPresent))
+                    return plan
+                }
+            }
             failed = failed ?? json
+            passedOver += unread.dropFirst(start.unread.count)
             alternative += 1
             guard alternative < alternativeCount else {
                 json = failed ?? json
@@ -54,18 +76,38 @@ extension ConfigurationResolver {
     }
 
     /// The plans to open a leaf with each alternative of its secrets that can be read, the preferred one first.
-    mutating func plans(for connector: Connector, _ leaf: Connector.Leaf, manifest: Manifest) -> [LeafPlan] {
+    mutating func plans(
+        for connector: Connector,
+        _ leaf: Connector.Leaf,
+        manifest: Manifest
+    ) -> RenewedSecrets<LeafPlan> {
         var plans: [LeafPlan] = []
+        var passedOver: [UnreadSecret] = []
         alternative = 0
         alternativeCount = 1
         repeat {
             let plan = try? snapshot(for: connector, leaf, manifest: .success(manifest))?.get()
+            // A source behind one that can be read is not needed.
+            if plan == nil, plans.isEmpty { passedOver = unread.filter(\.isPresent) }
             if let plan, !plans.contains(where: { $0.secrets == plan.secrets && $0.config == plan.config }) {
                 plans.append(plan)
             }
             alternative += 1
         } while alternative < alternativeCount
-        return plans
+        return RenewedSecrets(plans, fault: plans.isEmpty ? fault : Self.fault(of: passedOver))
+    }
+
+    /// Why no alternative of the leaf's secrets can be read; nil if only commands that did not run have none.
+    private var fault: SecretFault? {
+        let failed = unread.filter { runsCommands || !$0.isCommand }
+        if let fault = Self.fault(of: failed) { return fault }
+        return unread.isEmpty ? json.problems.first.map { SecretFault($0) } : nil
+    }
+
+    private static func fault(of unread: [UnreadSecret]) -> SecretFault? {
+        unread.first.map {
+            SecretFault($0.error, of: Set(unread.map(\.field)), isOfCommand: $0.isCommand)
+        }
     }
 
     /// Evaluates a leaf until its files do not change between a first reading and a second one, so that no old key
@@ -157,6 +199,13 @@ extension ConfigurationResolver {
         } catch {
             if hasPlaceholders { return placeholder }
             json.report(error, at: here)
+            if let error = json.problems.last {
+                let isCommand = if case .command = source.reference { true } else { false }
+                let isPresent = source.reference.isPresent(environment: variables.environment)
+                unread.append(
+                    UnreadSecret(field: field, error: error, isCommand: isCommand, isPresent: isPresent)
+                )
+            }
             return nil
         }
     }

@@ -31,8 +31,12 @@ struct ConfigurationResolver {
     private let simulation: SimulationRequest?
     /// Whether missing secrets get a placeholder, because the leaf's vendor is simulated.
     private(set) var hasPlaceholders = false
-    /// Whether the value being evaluated is that of a secret field.
+    /// The member of `config` that is being evaluated.
+    private(set) var field = ""
+    /// Whether it is a secret field.
     private var isInSecretField = false
+    /// The secrets of the leaf that could not be read.
+    var unread: [UnreadSecret] = []
 
     /// The value of a member of `config`.
     struct Evaluated {
@@ -98,7 +102,8 @@ struct ConfigurationResolver {
         let location = connector.location.appending("config")
         var values: [(name: String, evaluated: Evaluated?)] = []
         for member in leaf.config.members {
-            isInSecretField = secretFields.contains(member.name)
+            field = member.name
+            isInSecretField = secretFields.contains(field)
             values.append((member.name, evaluate(member.value, at: location.appending(member.name))))
         }
         switch manifest {
@@ -195,9 +200,19 @@ struct ConfigurationResolver {
                 egress: connector.allowedHosts ?? manifest.egressRules(for: whole),
                 simulator: simulator(of: connector),
                 placeholders: placeholders,
+                warnings: Self.warnings(about: leaf.config, manifest),
                 source: isMadeOfText(connector, leaf, manifest, hidden) ? connector : nil
             )
         )
+    }
+
+    /// The warnings about secret fields with `$NAME`, which is a variable for a shell and a plain text here. They do not show the text,
+    /// which may be a secret.
+    private static func warnings(about config: JSONObject, _ manifest: Manifest) -> [String] {
+        manifest.configuration.filter { field in
+            guard field.isSecret, let text = config[field.name]?.string, text.hasPrefix("$") else { return false }
+            return text.dropFirst().isCIdentifier
+        }.map { "\"\($0.name)\" begins with \"$\", and is taken as it is written: a variable is written ${NAME}" }
     }
 
     /// Whether a plan is made of nothing but a leaf's text and a manifest: of no variable, secret or other connector.

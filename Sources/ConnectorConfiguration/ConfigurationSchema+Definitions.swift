@@ -382,7 +382,15 @@ extension ConfigurationSchema {
                 "properties": [
                     "ca": [
                         "type": "string", "minLength": 1, "description": "A file with the trusted CA certificates.",
-                    ]
+                    ],
+                    "cert": [
+                        "type": "string", "minLength": 1,
+                        "description": "A file with the client's certificate, and those that lead to its authority.",
+                    ],
+                    "key": [
+                        "type": "string", "minLength": 1,
+                        "description": "A file with the certificate's key, which only its owner may read.",
+                    ],
                 ],
                 "additionalProperties": false,
                 "description": "Encrypts the connection.",

@@ -61,7 +61,7 @@ private struct SettingChecker {
     }
 
     private mutating func atMostLongest(_ duration: Duration, _ name: String) {
-        if duration > SettingRange.longest { report("\(name) is \(duration); it must be at most 8760 hours") }
+        if duration > .longest { report("\(name) is \(duration); it must be at most 8760 hours") }
     }
 
     mutating func count(_ count: Int?, _ name: String, within range: ClosedRange<Int64>) {

@@ -6,7 +6,7 @@ public import ConnectorOutbox
 public import ConnectorServices
 
 extension Connector {
-    /// How a composite created in Swift routes calls to its children: see <doc:CallingOperations>.
+    /// How a composite created in Swift routes calls to its children: see the article `CallingOperations` of `ConnectorHost`.
     public struct Policy: Sendable, Hashable {
         /// The policy's name in the file.
         package let name: String
@@ -37,7 +37,7 @@ extension Connector {
 
     /// Creates a leaf. It is validated as part of a ``Configuration``.
     ///
-    /// The parameters correspond to the keys of `connectors.json`: see <doc:OpeningGates>.
+    /// The parameters correspond to the keys of `connectors.json`: see the article `OpeningGates` of `ConnectorHost`.
     ///
     /// - Parameters:
     ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.

@@ -19,6 +19,10 @@ package struct NATSOptions: Sendable, Hashable {
     package var password: String?
     /// The path of a file with the trusted CA certificates; nil for the system's.
     package var authorities: String?
+    /// The path of a file with the certificate that the client shows; nil for none.
+    package var certificate: String?
+    /// The path of a file with the key of ``certificate``, which is a secret.
+    package var key: String?
     /// Whether to use TLS even if the URL does not request it.
     package var isEncrypted = false
     /// The application whose events they are: the file's `name`, if it has one.

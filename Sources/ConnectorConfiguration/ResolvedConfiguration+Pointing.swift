@@ -8,8 +8,9 @@ internal import ConnectorServices
 /// What a leaf connects to in a simulation, instead of its vendor.
 package enum SimulationTarget: Sendable {
     /// A server on this machine that replaces the vendor. If it replays a recording, it may know it by a name, and there is the
-    /// recording's time of day.
-    case server(URLParts, name: String? = nil, time: Timestamp? = nil)
+    /// recording's time of day. If it knows only the vendor's own paths, those of the URLs in the configuration are not kept where the
+    /// manifest has the vendor's URL: they may lead through a gateway.
+    case server(URLParts, name: String? = nil, time: Timestamp? = nil, keepsPaths: Bool = true)
     /// No host: the plugin makes no requests.
     case local
     /// A plugin in this process that takes the place of the leaf's own, and makes no requests.
@@ -53,9 +54,9 @@ extension ResolvedConfiguration {
             result.leaves[path] = leaves[path]?.flatMap { $0.pointing(.plugin(plugin), path) }
         }
         result.renew = { [renew] path, renewal in
-            let plans = renew(path, renewal)
-            guard let plugin = plugins[path] else { return plans }
-            return plans.compactMap { try? $0.pointing(.plugin(plugin), path).get() }
+            let renewed = renew(path, renewal)
+            guard let plugin = plugins[path] else { return renewed }
+            return renewed.compactMap { try? $0.pointing(.plugin(plugin), path).get() }
         }
         return result
     }
@@ -73,7 +74,7 @@ extension LeafPlan {
     /// Whether this plan was made by pointing another one to a target.
     package func points(to target: SimulationTarget) -> Bool {
         switch target {
-        case .server(let base, let name, let time):
+        case .server(let base, let name, let time, _):
             vendor == SimulatedVendor(path: base.rest, name: name, time: time)
         case .plugin(let plugin): specification.linked == plugin
         case .local, .none: simulated == nil
@@ -92,15 +93,21 @@ extension LeafPlan {
             plan.egress = []
             plan.specification = PluginSpecification(plugin)
             plan.simulated = .plugin
-        case .server(let base, let name, let time):
+        case .server(let base, let name, let time, let keepsPaths):
             plan.vendor = SimulatedVendor(path: base.rest, name: name, time: time)
+            func moved(_ url: URLParts, _ field: ConfigurationField) -> String {
+                var url = url
+                let own = field.defaultValue?.string.flatMap(URLParts.init)
+                if !keepsPaths, let own { url.rest = own.rest }
+                return url.moved(to: base).description
+            }
             for field in plan.manifest.configuration {
                 if let text = plan.secrets[field.name]?.reveal() {
                     guard let url = URLParts(text) else { continue }
-                    plan.secrets[field.name] = Secret(url.moved(to: base).description)
+                    plan.secrets[field.name] = Secret(moved(url, field))
                     plan.movedFields.insert(field.name)
                 } else if field.type == .url, let url = plan.config[field.name]?.string.flatMap(URLParts.init) {
-                    plan.config[field.name] = .string(url.moved(to: base).description)
+                    plan.config[field.name] = .string(moved(url, field))
                     plan.movedFields.insert(field.name)
                 }
             }

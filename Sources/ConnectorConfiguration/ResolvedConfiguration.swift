@@ -19,8 +19,8 @@ public struct ResolvedConfiguration: Sendable {
     let environment: Configuration.Environment
     /// What `connector-host record` asks for; nil if it does not run.
     let request: RecordingRequest?
-    /// Resolves a leaf again with its current secrets: each alternative that can be read, the preferred one first.
-    package internal(set) var renew: @Sendable (_ path: String, Renewal) -> [LeafPlan]
+    /// Resolves a leaf again with its current secrets.
+    package internal(set) var renew: @Sendable (_ path: String, Renewal) -> RenewedSecrets<LeafPlan>
     /// The maximum probe interval, overriding longer ones in the file; nil for no maximum.
     package internal(set) var longestProbeInterval: Duration?
 }
@@ -57,6 +57,10 @@ package struct LeafPlan: Sendable {
     package var simulator: SimulatorReference? { members.value.simulator }
     /// The secret fields with a placeholder, because their secrets are missing and the vendor is simulated.
     package var placeholders: [String] { members.value.placeholders }
+    /// What is probably a mistake in the fields, although they are valid.
+    package var warnings: [String] { members.value.warnings }
+    /// Why a source that is there was passed over, in favour of a later one in the list; nil if none was.
+    package var fault: SecretFault? { members.value.fault }
     /// The part of the gate that is simulated; nil if none is.
     package var simulated: Simulated? { members.value.simulated }
     /// What answers in place of the vendor; nil if nothing does.
@@ -77,6 +81,8 @@ package struct LeafPlan: Sendable {
         var uses: [BoundUse] = []
         var simulator: SimulatorReference?
         var placeholders: [String] = []
+        var warnings: [String] = []
+        var fault: SecretFault?
         var simulated: Simulated?
         var vendor: SimulatedVendor?
         var movedFields: Set<String> = []
@@ -204,7 +210,7 @@ extension Configuration {
             request: request,
             renew: { [leaves, finder = LeafFinder(self)] path, renewal in
                 guard let manifest = try? leaves[path]?.get().manifest, let (connector, leaf) = finder.leaf(path) else {
-                    return []
+                    return RenewedSecrets()
                 }
                 var resolver = ConfigurationResolver(
                     self,

@@ -63,6 +63,17 @@ enum SecretReference: Sendable, Hashable {
         }
     }
 
+    /// Whether it reads a file, and that is there, although perhaps it cannot be read.
+    func isPresent(environment: Configuration.Environment) -> Bool {
+        guard let file = file(environment: environment) else { return false }
+        do throws(ConnectorError) {
+            _ = try SmallFile(reading: file, limit: Self.sizeLimit)
+            return true
+        } catch {
+            return error.code != .notFound
+        }
+    }
+
     /// The file that it reads; nil if it reads none.
     func file(environment: Configuration.Environment) -> String? {
         switch self {

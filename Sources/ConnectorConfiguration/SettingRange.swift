@@ -3,8 +3,6 @@
 
 /// The ranges of a connector's settings, both of those in a file and of those made in Swift.
 enum SettingRange {
-    /// The longest duration: a year, as `Duration.init(parsing:)` has it.
-    static let longest = Duration.seconds(31_536_000)
     /// The attempts to open a gate.
     static let attempts: ClosedRange<Int64> = 1...1000
     /// The failed calls in a row that open a breaker.

@@ -22,9 +22,6 @@ extension ConnectorError.Code {
 }
 
 extension ConnectorError {
-    /// The maximum retry delay that a plugin can request: one day.
-    private static let longestRetryAfter: UInt64 = 86_400_000_000_000
-
     /// Converts a failure reported by a plugin.
     ///
     /// - Parameters:

@@ -40,8 +40,10 @@ package final class Plugin: Sendable {
     /// The loaded bytes; nil if the application links the plugin.
     package var content: ImageContent? { functions.content }
 
-    /// The SHA-256 of the loaded bytes, in hexadecimal; nil if the application links the plugin.
-    package var sha256: String? { content?.sha256 }
+    /// What the plugin's functions answer by, if they were made at run time; nil for any other plugin.
+    package var owner: (any AnyObject & Sendable)? {
+        if case .linked(let plugin) = functions { plugin.owner } else { nil }
+    }
 
     /// Registers a gate that uses the plugin for crash notes. Crash notes of a linked plugin name the application.
     package func name(gate: String) {

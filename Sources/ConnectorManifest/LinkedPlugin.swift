@@ -20,7 +20,7 @@ public struct LinkedPlugin: Sendable, Hashable {
     /// The addresses of the exported functions, by symbol.
     private let functions: [String: UInt]
     /// What the functions answer by, if they were made at run time: it lives as long as the plugin, and they refer to it weakly.
-    private let owner: (any AnyObject & Sendable)?
+    package let owner: (any AnyObject & Sendable)?
 
     /// Describes a plugin by its manifest and functions.
     ///

@@ -116,13 +116,13 @@ extension Outbox {
         do throws(ConnectorError) {
             version = try await engine.version()
         } catch {
-            return noteLook(error)
+            return noteStore(failure: error)
         }
         do throws(ConnectorError) {
             try await engine.check(targetPaths.sorted())
-            noteLook(nil)
+            noteStore(failure: nil)
         } catch {
-            noteLook(error)
+            noteStore(failure: error)
         }
         if state.withLock({ $0.version != version }) {
             do throws(ConnectorError) {
@@ -177,7 +177,8 @@ extension Outbox {
         environment.onChange()
         guard !receipts.isEmpty else { return }
         let paths = receiptPaths(of: batch.target)
-        for (index, entry) in batch.entries.enumerated() {
+        // Of an event that was not sent there is nothing to tell.
+        for (index, entry) in batch.entries.enumerated() where failures[index] != nil || outcomes[index].leavesQueue {
             let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.target) }
             for path in paths {
                 receipts.publish(DeliveryChange(path, outcomes[index].state, error: error), of: entry.id)

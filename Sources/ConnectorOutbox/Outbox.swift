@@ -140,10 +140,10 @@ package final class Outbox: Sendable {
                 await engine.close()
                 throw error
             }
-            noteLook(nil)
+            noteStore(failure: nil)
             event.send(.success(engine))
         } catch {
-            noteLook(error)
+            noteStore(failure: error)
             event.send(.failure(error))
             throw error
         }
@@ -193,7 +193,7 @@ package final class Outbox: Sendable {
     /// Notes why the store could not be used just now; nil if it could.
     ///
     /// The fault ends with the outage, whether opening, polling or storing met it: the next event tells whether events can be stored.
-    func noteLook(_ failure: ConnectorError?) {
+    func noteStore(failure: ConnectorError?) {
         let (isOther, isNew) = state.withLock { state -> (Bool, Bool) in
             guard !state.isClosing, failure != nil || state.isLost else { return (false, false) }
             let isOther = state.isLost != (failure != nil)

@@ -137,3 +137,13 @@ public struct Receipt: Sendable {
         throw error
     }
 }
+
+extension Receipt: CustomStringConvertible {
+    /// One line: the id, and what every connector has made of the event, such as `order-7: queued for shop/crm; shop/mail: taken`.
+    public var description: String {
+        var parts = connectors.isEmpty ? [] : ["queued for \(connectors.joined(separator: ", "))"]
+        parts += outcomes.map(\.description)
+        if !dropped.isEmpty { parts.append("dropped by \(dropped.joined(separator: ", "))") }
+        return "\(id): \(parts.joined(separator: "; "))"
+    }
+}

@@ -108,7 +108,8 @@ struct JetStream: Sendable {
                 isReachable
                     ? "the outbox cannot be used: the NATS servers do not respond"
                     : "the outbox cannot be used: no NATS server offers JetStream for the stream",
-                fix: "check that the servers run with --jetstream, and that a majority of the cluster is up",
+                fix: "check that the servers run with --jetstream, and that a majority of the cluster is up"
+                    + (isReachable ? "" : "; a leaf node needs JetStream of its own, since domains are not supported"),
                 cause: notice?.description,
                 isRetryable: true
             )

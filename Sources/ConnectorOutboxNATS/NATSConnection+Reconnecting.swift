@@ -40,9 +40,8 @@ extension NATSConnection {
 
         init(_ settings: NATSSettings) {
             self.settings = settings
-            files = [settings.credentials, settings.authorities].map { path in
-                path.flatMap { try? SystemFile.bytes(of: $0, limit: 65_536) } ?? []
-            }
+            let paths = [settings.credentials, settings.authorities, settings.certificate, settings.key]
+            files = paths.map { path in path.flatMap { try? SystemFile.bytes(of: $0, limit: 65_536) } ?? [] }
         }
     }
 
@@ -87,7 +86,8 @@ extension NATSConnection {
     /// Tries to connect after a delay, until it succeeds or the connection is closed.
     private func reconnect() {
         _ = clock.schedule(after: Self.pause) { [weak self] in
-            let isStarted = HostThread.start("nats") { [weak self] in
+            guard let self else { return }
+            let isStarted = self.makeThread("nats") { [weak self] in
                 guard let self, !self.state.withLock(\.isClosed) else { return }
                 do throws(ConnectorError) {
                     let settings = try self.renewed()
@@ -98,7 +98,7 @@ extension NATSConnection {
                     self.reconnect()
                 }
             }
-            if !isStarted { self?.reconnect() }
+            if !isStarted { self.reconnect() }
         }
     }
 

@@ -19,6 +19,7 @@ final class NATSConnection: Sendable {
     let redact: @Sendable (String) -> String
     let state: Mutex<State>
     let clock = SystemHostClock()
+    let makeThread: HostThread.Make
 
     /// Reads the settings again, with the current credentials.
     typealias Renewal = @Sendable () throws(ConnectorError) -> NATSSettings
@@ -52,24 +53,36 @@ final class NATSConnection: Sendable {
     /// A connection of the C library, closed when the last reference is released.
     final class Library: Sendable {
         let address: UInt
-        /// Referenced by the library until it has closed the connection.
-        private let session: Session
         let ended = OneShot<Void>()
+        private let isReleased = Monitor(false)
 
-        fileprivate init(_ address: UInt, _ session: Session) {
+        /// Starts the thread that will close the connection.
+        ///
+        /// Closing blocks until the library has called the handlers for the last time. One of them may release the last reference, when
+        /// the system may have no thread to give.
+        ///
+        /// - Parameter session: Referenced by the library until it has closed the connection.
+        /// - Returns: Nil if the system cannot create the thread; the connection is closed then.
+        fileprivate init?(_ address: UInt, _ session: Session, _ makeThread: HostThread.Make) {
             self.address = address
-            self.session = session
-        }
-
-        deinit {
-            let (address, session, ended) = (address, session, ended)
+            let (ended, isReleased) = (ended, isReleased)
             let close: @Sendable () -> Void = {
                 if let connection = unsafe OpaquePointer(bitPattern: address) { unsafe cnats_close(connection) }
                 withExtendedLifetime(session) {}
                 ended.send()
             }
-            // Closing blocks until the library has called the handlers for the last time.
-            if !HostThread.start("nats", close) { close() }
+            let isStarted = makeThread("nats") {
+                isReleased.wait { $0 ? Monitor<Bool>.Step<Void>.proceed(()) : .wait(until: nil) }
+                close()
+            }
+            guard !isStarted else { return }
+            close()
+            return nil
+        }
+
+        deinit {
+            isReleased.withLock { $0 = true }
+            isReleased.signal()
         }
     }
 
@@ -79,15 +92,17 @@ final class NATSConnection: Sendable {
     /// credentials twice. When it has given up, or nothing arrives any longer, this class reconnects with new settings, until it is
     /// closed.
     ///
+    /// - Parameter makeThread: Starts a thread; tests make it fail.
     /// - Throws: `storage` if the library is missing, or no server accepts the connection.
     static func connect(
         _ settings: NATSSettings,
         renewed: @escaping Renewal,
-        redact: @escaping @Sendable (String) -> String = { $0 }
+        redact: @escaping @Sendable (String) -> String = { $0 },
+        makeThread: @escaping HostThread.Make = { HostThread.start($0, $1) }
     ) async throws(ConnectorError) -> NATSConnection {
-        let connection = NATSConnection(renewed, redact)
+        let connection = NATSConnection(renewed, redact, makeThread)
         let opened: Result<Void, ConnectorError> = unsafe await withUnsafeContinuation { continuation in
-            let isStarted = HostThread.start("nats") {
+            let isStarted = makeThread("nats") {
                 do throws(ConnectorError) {
                     try connection.open(settings)
                     unsafe continuation.resume(returning: .success(()))
@@ -95,9 +110,7 @@ final class NATSConnection: Sendable {
                     unsafe continuation.resume(returning: .failure(error))
                 }
             }
-            guard !isStarted else { return }
-            let error = ConnectorError(.storage, "cannot create a thread", isRetryable: true)
-            unsafe continuation.resume(returning: .failure(error))
+            if !isStarted { unsafe continuation.resume(returning: .failure(lackOfThreads)) }
         }
         try opened.get()
         return connection
@@ -106,11 +119,15 @@ final class NATSConnection: Sendable {
     /// The reason that the client library cannot be loaded; nil if it can. The first access loads it.
     static var libraryFailure: String? { unsafe cnats_load().map { unsafe String(cString: $0) } }
 
-    private init(_ renewed: @escaping Renewal, _ redact: @escaping @Sendable (String) -> String) {
+    private init(
+        _ renewed: @escaping Renewal,
+        _ redact: @escaping @Sendable (String) -> String,
+        _ makeThread: @escaping HostThread.Make
+    ) {
         var random = SystemRandomNumberGenerator()
         let inbox = "_INBOX.\(String(random.next(), radix: 36))\(String(random.next(), radix: 36))"
         pending = NATSPendingRequests(inbox: inbox)
-        (self.renewed, self.redact) = (renewed, redact)
+        (self.renewed, self.redact, self.makeThread) = (renewed, redact, makeThread)
         state = Mutex(State())
         pending.on(
             NATSPendingRequests.Events(
@@ -134,7 +151,8 @@ final class NATSConnection: Sendable {
                 cause: reason
             )
         }
-        if let path = settings.authorities { try Self.checkAuthorities(path) }
+        try settings.checkCertificates()
+        let user = try settings.readCredentials()
         let number = state.withLock { state in
             state.begun += 1
             return state.begun
@@ -147,12 +165,13 @@ final class NATSConnection: Sendable {
             context: Unmanaged.passUnretained(session).toOpaque()
         )
         var reason = [CChar](repeating: 0, count: 512)
-        var isReachable = true
-        let made = unsafe Self.withOptions(settings) { options in
-            unsafe cnats_connect(options, pending.inbox, &handlers, &isReachable, &reason, reason.count)
+        var status: Int32 = 0
+        let made = unsafe Self.withOptions(settings, user) { options in
+            unsafe cnats_connect(options, pending.inbox, &handlers, &status, &reason, reason.count)
         }
         defer { withExtendedLifetime(session) {} }
         guard let made = unsafe made else {
+            let isReachable = !cnats_is_unreachable(status)
             // Servers that are away are looked for all the time; those that refuse are asked ever less often.
             if !isReachable { state.withLock { $0.attempt = nil } }
             var cause = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -162,12 +181,11 @@ final class NATSConnection: Sendable {
             throw error(
                 .storage,
                 "the outbox cannot be used: no NATS server at \(settings.url.excerpt) accepts the connection: \(cause)",
-                fix:
-                    "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run",
+                fix: Self.remedy(status, settings),
                 isRetryable: true
             )
         }
-        let library = Library(UInt(bitPattern: made), session)
+        guard let library = Library(UInt(bitPattern: made), session, makeThread) else { throw Self.lackOfThreads }
         let failure = state.withLock { state -> ConnectorError? in
             guard !state.isClosed, state.lost < number else { return state.failure ?? Self.closure }
             (state.library, state.failure, state.openedAt) = (library, nil, clock.now())
@@ -176,18 +194,22 @@ final class NATSConnection: Sendable {
         if let failure { throw failure }
     }
 
-    /// Checks that a file of certificates can be read: the library's own error does not say why it cannot.
-    private static func checkAuthorities(_ path: String) throws(ConnectorError) {
-        do throws(SystemError) {
-            _ = try SystemFile.bytes(of: path, limit: 1)
-        } catch {
-            throw ConnectorError(
-                .storage,
-                "the outbox cannot be used: the certificates in \(path) cannot be read",
-                fix: "check \"ca\" in \"tls\" of \"outbox\" in connectors.json",
-                cause: "\(error)"
-            )
+    /// What to do about servers that accept no connection.
+    private static func remedy(_ status: Int32, _ settings: NATSSettings) -> String {
+        if cnats_lacks_encryption(status) {
+            return "set up \"tls\" on the servers, without allow_non_tls: "
+                + "libnats before 3.8 encrypts only where servers require it"
         }
+        let usual =
+            "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run"
+        guard cnats_is_cut_off(status) else { return usual }
+        return usual
+            + "; servers that verify clients end the connection like this if they get no certificate that they trust: "
+            + (settings.certificate == nil ? "set \"cert\" and \"key\" in \"tls\"" : "see their logs")
+    }
+
+    private static var lackOfThreads: ConnectorError {
+        ConnectorError(.storage, "the outbox cannot be used: the system cannot create a thread", isRetryable: true)
     }
 
     /// The error after the library has closed a connection.

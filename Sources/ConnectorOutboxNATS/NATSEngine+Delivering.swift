@@ -120,6 +120,7 @@ extension NATSEngine {
             attempts: attempts,
             event: event,
             renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil,
+            isDamaged: !Self.isValue(event.payload),
             storedAt: lease.time
         )
         return NATSLeases.LeasedEvent(
@@ -129,6 +130,11 @@ extension NATSEngine {
             until: until,
             subject: message.subject
         )
+    }
+
+    /// Whether a payload is one JSON value; anything else, which another program may have stored, would change the array of its batch.
+    private static func isValue(_ payload: [UInt8]) -> Bool {
+        JSONObjectSlices.isObject(payload.span) || (try? JSONValue(document: payload)) != nil
     }
 
     /// When to fetch again: when a retry is due, or when another host may have released events. Nil if nothing is pending.
@@ -191,7 +197,9 @@ extension NATSEngine {
         let dead = batch.entries.indices.filter { outcomes[$0] == .dead }
         let letters = dead.filter { leased[batch.entries[$0].position]?.hasLetter != true }.map { index in
             let entry = batch.entries[index]
-            return letter(entry, batch.payload(of: entry), target, at: attempt.at, attempt.failures[index])
+            // The batch has no payload of a damaged event.
+            let payload = entry.isDamaged ? leased[entry.position]?.payload ?? [] : batch.payload(of: entry)
+            return letter(entry, payload, target, at: attempt.at, attempt.failures[index])
         }
         if !letters.isEmpty { _ = try await publish(letters) }
         let positions = Set(dead.map { batch.entries[$0].position })

@@ -84,31 +84,49 @@ extension NATSEngine {
         }
     }
 
+    /// What waited at a consumer.
+    struct Backlog: Sendable {
+        /// The number of events, leased ones included.
+        var count: Int
+        /// When the consumer was created.
+        var consumer: Timestamp?
+    }
+
     /// The number of dropped events that are remembered.
     private static let droppedLimit = 1000
 }
 
 extension NATSEngine.State {
     /// Adopts the settings and the acknowledgements of all consumers.
-    mutating func adopt(_ consumers: [String: NATSSchema.Consumer]) {
+    ///
+    /// - Returns: How many events no longer wait for connectors whose consumers were made again.
+    @discardableResult
+    mutating func adopt(_ consumers: [String: NATSSchema.Consumer]) -> [String: Int] {
+        var lost: [String: Int] = [:]
         for (path, consumer) in consumers {
             // One that was gone for a while is another one, too.
-            let isAnother = slots[path] != consumer.slot || wasMadeAgain(consumer)
+            let isAnother = slots[path] != consumer.slot || Self.differ(created[path], consumer.created)
             if isAnother { (leases[path], oldest[path]) = (nil, nil) }
+            let waiting = consumer.pending.saturatingAdding(consumer.leased)
+            if let known = backlogs[path], Self.differ(known.consumer, consumer.created), known.count > waiting {
+                lost[path] = known.count - waiting
+            }
+            backlogs[path] = NATSEngine.Backlog(count: waiting, consumer: consumer.created)
             leases[path, default: NATSLeases(lease: consumer.lease)].lease = consumer.lease
             settled[path]?.trim(upTo: consumer.floor)
         }
         slots = consumers.mapValues(\.slot)
         created = consumers.compactMapValues(\.created)
         settled = settled.filter { consumers[$0.key] != nil }
+        return lost
     }
 
-    /// Whether a consumer is not the one that this host knew at its path.
+    /// Whether two times at which a consumer was created are those of two consumers.
     ///
     /// After a restart, or from another leader, the time of one consumer differs slightly. If it differs by more, no event is lost or
     /// delivered again: what the vendor takes is acknowledged when the server hands it out again.
-    private func wasMadeAgain(_ consumer: NATSSchema.Consumer) -> Bool {
-        let (known, time) = (created[consumer.path]?.nanoseconds ?? 0, consumer.created?.nanoseconds ?? 0)
+    private static func differ(_ known: Timestamp?, _ time: Timestamp?) -> Bool {
+        let (known, time) = (known?.nanoseconds ?? 0, time?.nanoseconds ?? 0)
         return max(known, time) - min(known, time) > 1_000_000_000
     }
 

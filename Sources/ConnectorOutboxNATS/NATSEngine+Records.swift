@@ -204,7 +204,8 @@ extension NATSEngine {
         var selection = selection
         selection.states = nil
         var count = 0
-        for letter in try await letters(selection) {
+        // A letter whose payload the servers no longer accepted has none: nothing could be delivered.
+        for letter in try await letters(selection) where !letter.record.event.payload.isEmpty {
             // Numbers come again after the stream of dead letters was deleted: without the time, the servers would take the event for
             // the one that had the number before.
             let name = "replayed-\(letter.number)-\(letter.storedAt?.nanoseconds ?? 0)"

@@ -21,8 +21,8 @@ extension NATSEngine {
             let task = Task { [weak self, schema] in
                 // One trim at a time: the second one would take the first for another host's.
                 await trimming?.value
-                let failure = await Self.trim(schema, keeping: 0)
-                self?.noteTrim(failure)
+                let result = await Self.trim(schema, keeping: 0)
+                self?.noteTrim(result, keeping: 0)
                 self?.state.withLock { $0.clearing = nil }
             }
             state.clearing = task
@@ -32,23 +32,25 @@ extension NATSEngine {
     }
 
     /// Tells that the stream can no longer be trimmed, or can be again.
-    private func noteTrim(_ failure: ConnectorError?) {
+    private func noteTrim(_ result: Result<Bool, ConnectorError>, keeping count: Int) {
+        let failure: ConnectorError? = if case .failure(let error) = result { error } else { nil }
         let isOther = state.withLock { state in
-            defer { state.cannotTrim = failure != nil }
-            return !state.isClosing && state.cannotTrim != (failure != nil)
+            // That there was nothing to delete says nothing about a trim that was to keep less, and failed.
+            if case .success(false) = result, let failed = state.failedTrim, failed < count { return false }
+            defer { state.failedTrim = failure == nil ? nil : min(count, state.failedTrim ?? count) }
+            return !state.isClosing && (state.failedTrim == nil) != (failure == nil)
         }
         if isOther { onTrim(failure) }
     }
 
     /// Trims the stream.
     ///
-    /// - Returns: Why it failed; nil if it did not.
-    private static func trim(_ schema: NATSSchema, keeping count: Int) async -> ConnectorError? {
+    /// - Returns: Whether there was anything to delete.
+    private static func trim(_ schema: NATSSchema, keeping count: Int) async -> Result<Bool, ConnectorError> {
         do throws(ConnectorError) {
-            try await schema.trim(keeping: count)
-            return nil
+            return .success(try await schema.trim(keeping: count))
         } catch {
-            return error
+            return .failure(error)
         }
     }
 
@@ -58,11 +60,32 @@ extension NATSEngine {
         state.withLock { state in
             state.untrimmed += settled
             guard state.trimming == nil, state.isTrimDue else { return }
-            state.trimming = Task { [weak self, schema] in
-                while self?.beginTrim() == true {
-                    let failure = await Self.trim(schema, keeping: Self.remembered)
-                    self?.noteTrim(failure)
-                }
+            state.trimming = trimming()
+        }
+    }
+
+    /// Repeats a trim that failed, in the background: the reason may be gone, such as a permission that the user lacked.
+    func repeatTrim() {
+        state.withLock { state in
+            guard let count = state.failedTrim, state.trimming == nil, state.clearing == nil, !state.isClosing else {
+                return
+            }
+            state.trimming = trimming(repeating: count)
+        }
+    }
+
+    /// Trims in the background as long as it is due.
+    ///
+    /// - Parameter failed: How many events an earlier trim was to keep, which failed, and is repeated first; nil for none.
+    private func trimming(repeating failed: Int? = nil) -> Task<Void, Never> {
+        Task { [weak self, schema] in
+            if let failed {
+                let result = await Self.trim(schema, keeping: failed)
+                self?.noteTrim(result, keeping: failed)
+            }
+            while self?.beginTrim() == true {
+                let result = await Self.trim(schema, keeping: Self.remembered)
+                self?.noteTrim(result, keeping: Self.remembered)
             }
         }
     }

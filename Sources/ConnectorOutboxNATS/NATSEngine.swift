@@ -19,6 +19,8 @@ package final class NATSEngine: OutboxEngine {
     private let replicas: Int
     /// Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
     let onTrim: @Sendable (ConnectorError?) -> Void
+    /// Called when waiting events of a connector have gone with its consumer, with their number.
+    private let onLoss: @Sendable (_ path: String, _ count: Int) -> Void
 
     package let stability: String
     package var isShared: Bool { true }
@@ -50,6 +52,8 @@ package final class NATSEngine: OutboxEngine {
         var dropped: [DroppedEvent] = []
         /// When the oldest waiting event of each connector was sent, as last read.
         var oldest: [String: OldestEvent] = [:]
+        /// What waited at each consumer, as last read.
+        var backlogs: [String: Backlog] = [:]
         /// The number of the last step or reading.
         var revision: UInt64 = 0
         /// The number of events settled since the stream was last trimmed.
@@ -58,8 +62,8 @@ package final class NATSEngine: OutboxEngine {
         var trimming: Task<Void, Never>?
         /// The task that deletes everything settled, because there is no room; nil while there is.
         var clearing: Task<Void, Never>?
-        /// Whether the last trim failed.
-        var cannotTrim = false
+        /// How many events a trim was to keep that failed; nil if none has since one succeeded.
+        var failedTrim: Int?
         /// How many more looks until the settings of the streams are checked again.
         var looksLeft = NATSEngine.looks
         /// Fires when leases must be renewed; nil if none is held.
@@ -78,6 +82,7 @@ package final class NATSEngine: OutboxEngine {
     ///   - renewed: Reads the settings again after the servers refused the credentials; nil if they never change.
     ///   - redact: Removes secrets from texts of the servers.
     ///   - onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
+    ///   - onLoss: Called when waiting events of a connector have gone with its consumer, or with the stream, with their number.
     /// - Throws: `storage` if the servers cannot be used; `missing` if a stream or consumer does not exist; `conflict` if its settings
     ///   are wrong.
     package init(
@@ -86,13 +91,14 @@ package final class NATSEngine: OutboxEngine {
         now: @escaping @Sendable () -> Timestamp,
         renewed: (@Sendable () throws(ConnectorError) -> NATSSettings)? = nil,
         redact: @escaping @Sendable (String) -> String = { $0 },
-        onTrim: @escaping @Sendable (ConnectorError?) -> Void = { _ in }
+        onTrim: @escaping @Sendable (ConnectorError?) -> Void = { _ in },
+        onLoss: @escaping @Sendable (_ path: String, _ count: Int) -> Void = { _, _ in }
     ) async throws(ConnectorError) {
         let connection = try await NATSConnection.connect(settings, renewed: renewed ?? { settings }, redact: redact)
         jetStream = JetStream(connection: connection, waits: settings.waits)
         layout = NATSLayout(stream: settings.stream)
         schema = NATSSchema(jetStream: jetStream, layout: layout, application: settings.application)
-        (self.now, self.onTrim, replicas) = (now, onTrim, settings.replicas)
+        (self.now, self.onTrim, self.onLoss, replicas) = (now, onTrim, onLoss, settings.replicas)
         stability =
             settings.replicas > 1
             ? "NATS JetStream, on a majority of \(settings.replicas) servers; survives the loss of a server, or a power failure on one"
@@ -135,20 +141,30 @@ package final class NATSEngine: OutboxEngine {
             layout: NATSLayout(stream: settings.stream),
             application: settings.application
         )
+        var done: [String] = []
         let result: Result<[String], ConnectorError>
         do throws(ConnectorError) {
-            var done: [String] = []
             if changesStreams {
-                done = try await schema.migrateStreams(replicas: settings.replicas)
+                try await schema.migrateStreams(replicas: settings.replicas, &done)
             } else {
                 try await schema.checkStreams(replicas: settings.replicas)
             }
-            result = .success(try await schema.addConsumers(targets, lease: lease.nanoseconds, after: done))
+            try await schema.addConsumers(targets, lease: lease.nanoseconds, &done)
+            result = .success(done)
         } catch {
-            result = .failure(error)
+            result = .failure(unfinished(error, after: done))
         }
         await connection.close()
         return try result.get()
+    }
+
+    /// The error that ended a migration, with what it had done, and how to go on.
+    private static func unfinished(_ error: ConnectorError, after done: [String]) -> ConnectorError {
+        guard !done.isEmpty else { return error }
+        var error = error
+        error.message += "; before that, this \(done.joined(separator: ", "))"
+        error.fix = (error.fix.map { "\($0); then " } ?? "") + "repeat it: it makes only what is missing"
+        return error
     }
 
     /// Reads the consumers again if one of the connectors has no known consumer: it may have got one since the engine
@@ -161,7 +177,8 @@ package final class NATSEngine: OutboxEngine {
     /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted or recreated one.
     func consumers() async throws(ConnectorError) -> [String: NATSSchema.Consumer] {
         let consumers = try await schema.consumers(state.withLock { Array($0.slots.keys) })
-        state.withLock { $0.adopt(consumers) }
+        let lost = state.withLock { $0.adopt(consumers) }
+        for (path, count) in lost.sorted(by: { $0.key < $1.key }) { onLoss(path, count) }
         return consumers
     }
 
@@ -298,7 +315,8 @@ package final class NATSEngine: OutboxEngine {
         return Int64(hasher.finalize())
     }
 
-    /// Checks that each connector has a consumer, and now and then the settings of the streams, which an operator may have changed.
+    /// Checks that each connector has a consumer, and now and then the settings of the streams, which an operator may have changed. Then a
+    /// trim that failed is repeated, too.
     package func check(_ targets: [String]) async throws(ConnectorError) {
         _ = try await slots(targets)
         let isDue = state.withLock { state in
@@ -309,6 +327,7 @@ package final class NATSEngine: OutboxEngine {
         // What is wrong is looked at each time, until it is right.
         try await schema.checkStreams(replicas: replicas)
         state.withLock { $0.looksLeft = Self.looks }
+        repeatTrim()
     }
 
     /// How often to look at the consumers before looking at the streams, too.

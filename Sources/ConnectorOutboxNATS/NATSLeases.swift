@@ -131,7 +131,7 @@ struct NATSLeases: Sendable {
         }
     }
 
-    /// The next batch: events of one capability, either all attempted before or all new.
+    /// The next batch: events of one capability, either all attempted before or all new; or damaged ones only.
     ///
     /// - Returns: The events, and whether there are more than the limits allow.
     func next(_ limits: BatchLimits) -> (events: [LeasedEvent], isFull: Bool) {
@@ -140,7 +140,8 @@ struct NATSLeases: Sendable {
         for held in held {
             bytes += held.entry.bytes + 1
             guard events.count < limits.count, events.isEmpty || bytes <= limits.bytes,
-                held.entry.kind.capability == first.kind.capability,
+                held.entry.isDamaged == first.isDamaged,
+                first.isDamaged || held.entry.kind.capability == first.kind.capability,
                 (held.entry.attempts == 0) == (first.attempts == 0)
             else { break }
             events.append(held)

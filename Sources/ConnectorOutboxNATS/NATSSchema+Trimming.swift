@@ -17,24 +17,30 @@ extension NATSSchema {
     /// Ends early if its task is cancelled.
     ///
     /// - Parameter count: The number of most recent events to keep in any case.
-    func trim(keeping count: Int) async throws(ConnectorError) {
+    /// - Returns: Whether there was anything to delete.
+    func trim(keeping count: Int) async throws(ConnectorError) -> Bool {
         let state = try await info(layout.stream)?["state"]
         guard let first = state?["first_seq"]?.integer, let last = state?["last_seq"]?.integer, first > 0,
-            last > Int64(count)
-        else { return }
+            last > Int64(count), last < Int64.max - Self.deletionsPerTrim
+        else { return false }
         var settled = last - Int64(count)
-        guard settled >= first else { return }
+        guard settled >= first else { return false }
         for consumer in try await consumers().values where settled >= first {
             settled = min(settled, try await position(settledBy: consumer, upTo: last))
         }
-        guard settled >= first else { return }
+        guard settled >= first else { return false }
         // If the stream has become shorter, another host is trimming it.
-        guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
+        guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first, !Task.isCancelled else {
+            return false
+        }
+        // Alone: what the user may not do is denied once, and not for each event.
+        _ = try await jetStream.delete(first, of: layout.stream)
         // The rest is deleted by the next trim.
         let end = settled - first < Self.deletionsPerTrim ? settled : first + Self.deletionsPerTrim - 1
-        for start in stride(from: first, through: end, by: Self.batchSize) where !Task.isCancelled {
+        for start in stride(from: first + 1, through: end, by: Self.batchSize) where !Task.isCancelled {
             try await jetStream.discard(start...min(start + Int64(Self.batchSize) - 1, end), of: layout.stream)
         }
+        return true
     }
 
     /// The number of messages to delete before awaiting a response.

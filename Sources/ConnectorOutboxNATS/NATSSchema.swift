@@ -87,10 +87,8 @@ struct NATSSchema: Sendable {
             let page = answer["consumers"]?.array ?? []
             for element in page {
                 let config = element["config"]
-                // The description tells them from those that an operator makes to look at the events.
                 guard let name = config?["durable_name"]?.string, let path = NATSLayout.path(name),
-                    config?["description"]?.string == path,
-                    let slot = layout.slot(config?["filter_subject"]?.string ?? "")
+                    let slot = ownSlot(of: config, path)
                 else { continue }
                 guard config?["ack_policy"]?.string == "explicit" else {
                     throw wrong("the consumer \(name) does not acknowledge each event")
@@ -124,6 +122,12 @@ struct NATSSchema: Sendable {
             guard !page.isEmpty, consumers.count > known || offset < Self.consumerLimit else { break }
         }
         return consumers
+    }
+
+    /// The slot of a connector's consumer; nil for a consumer that is not the connector's. The description tells it from those that an
+    /// operator makes to look at the events.
+    private func ownSlot(of config: JSONValue?, _ path: String) -> Int? {
+        config?["description"]?.string == path ? layout.slot(config?["filter_subject"]?.string ?? "") : nil
     }
 
     /// The maximum number of consumers to list without finding one of the outbox.
@@ -218,11 +222,10 @@ struct NATSSchema: Sendable {
 
     /// Creates missing streams, and updates the number of replicas to that of the configuration.
     ///
-    /// - Returns: A sentence for each change.
+    /// - Parameter done: Receives a sentence for each change.
     /// - Throws: `conflict` for other wrong settings, which only an operator can resolve.
-    func migrateStreams(replicas: Int) async throws(ConnectorError) -> [String] {
+    func migrateStreams(replicas: Int, _ done: inout [String]) async throws(ConnectorError) {
         try checkSize()
-        var done: [String] = []
         for (stream, wanted) in streams(replicas) {
             guard let info = try await info(stream) else {
                 var config = wanted
@@ -240,22 +243,15 @@ struct NATSSchema: Sendable {
             guard let updated = try await self.info(stream) else { continue }
             try check(updated, wanted, stream)
         }
-        return done
     }
 
     /// Creates the missing consumers of connectors.
     ///
     /// - Parameters:
     ///   - lease: How long a host may hold an event without renewing its lease, in nanoseconds.
-    ///   - done: A sentence for each change made before.
-    /// - Returns: A sentence for each change, those made before included.
-    /// - Throws: `conflict` if two consumers share a slot.
-    func addConsumers(
-        _ targets: [String],
-        lease: UInt64,
-        after done: [String] = []
-    ) async throws(ConnectorError) -> [String] {
-        var done = done
+    ///   - done: Receives a sentence for each change.
+    /// - Throws: `conflict` if two consumers share a slot, or one has the name of another program's.
+    func addConsumers(_ targets: [String], lease: UInt64, _ done: inout [String]) async throws(ConnectorError) {
         var consumers = try await consumers()
         let used = Set(consumers.values.map(\.slot))
         // Nor does a new connector get a slot for which events are stored: they are for another one, whose consumer was deleted.
@@ -277,7 +273,6 @@ struct NATSSchema: Sendable {
                     + "no host delivers them, not even to a connector that has the same path again"
             )
         }
-        return done
     }
 
     /// Creates the consumer of a connector, in a slot that no other one has.
@@ -286,7 +281,8 @@ struct NATSSchema: Sendable {
     /// later, and its program finds both. The later of two that share a slot is deleted by the program that created it, since nothing can
     /// have been stored for it yet, and gets another slot after a random time.
     ///
-    /// To create a consumer that exists would change its filter, and strand its events; so its name is looked up before.
+    /// To create a consumer that exists would change its filter, and strand its events; so its name is looked up before, also among those
+    /// that are not the outbox's.
     ///
     /// - Parameters:
     ///   - taken: The slots for which events are stored.
@@ -302,6 +298,16 @@ struct NATSSchema: Sendable {
         var known = known
         for _ in 1...Self.creations {
             if known[path] != nil { return (false, known) }
+            if case .success(let other) = try await jetStream.call("CONSUMER.INFO.\(layout.stream).\(name)") {
+                guard ownSlot(of: other["config"], path) != nil else {
+                    throw wrong(
+                        "the consumer \(name) exists, but its description or its filter is not that of \(path)",
+                        fix: "delete it with the tools of NATS, or make \(path) its description if it is meant for that"
+                    )
+                }
+                known = try await list(nil)
+                continue
+            }
             let slot = (taken.union(known.values.map(\.slot)).max() ?? -1) + 1
             let answer = try await jetStream.call(
                 "CONSUMER.DURABLE.CREATE.\(layout.stream).\(name)",

@@ -16,6 +16,10 @@ package struct NATSSettings: Sendable, Hashable {
     package var token: String?
     /// The path of a file with the certificates of trusted authorities; nil for those of the system.
     package var authorities: String?
+    /// The path of a file with the certificate that this client shows; nil for none.
+    package var certificate: String?
+    /// The path of a file with the key of ``certificate``.
+    package var key: String?
     /// Whether to use TLS even if the URL does not require it.
     package var isEncrypted: Bool
     /// The user of ``password``.
@@ -29,7 +33,7 @@ package struct NATSSettings: Sendable, Hashable {
 
     /// Whether connections must be encrypted: the client library itself pays no attention to `tls://`.
     var usesTLS: Bool {
-        isEncrypted || authorities != nil
+        isEncrypted || authorities != nil || certificate != nil
             || url.split(separator: ",").contains { server in
                 server.drop(while: \.isWhitespace).prefix(6).lowercased() == "tls://"
             }

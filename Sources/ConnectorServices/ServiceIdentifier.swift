@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Ids of timers and requests, unique in the process, so that one gate's id is never valid for another.
+/// Ids of timers and requests, and numbers of instances, unique in the process, so that one gate's id is never valid for another.
 package enum ServiceIdentifier {
     private static let last = Atomic<UInt64>(0)
 

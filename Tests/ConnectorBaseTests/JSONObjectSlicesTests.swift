@@ -51,6 +51,16 @@ import Testing
         #expect(try values(Array("[{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}]".utf8)) == nil)
     }
 
+    @Test(arguments: [
+        ("{}", true), (#" {"a":[1,{"b":null}]} "#, true), ("", false), (" ", false), ("{},{}", false), ("{}]", false),
+        (#"{"a":1"#, false), ("[]", false), ("1", false),
+    ])
+    func `one object is told from what would change an array`(_ text: String, _ isObject: Bool) {
+        let bytes = Array(text.utf8)
+        let found = JSONObjectSlices.isObject(bytes.span)
+        #expect(found == isObject)
+    }
+
     @Test(arguments: 0..<20)
     func `a byte ends, breaks or continues a string alike wherever it stands`(place: Int) throws {
         let (before, after) = (String(repeating: "a", count: place), String(repeating: "z", count: 19 - place))

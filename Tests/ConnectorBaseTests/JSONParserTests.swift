@@ -53,7 +53,7 @@ import Testing
         (#""\ud83d\n""#, "1:2: a high surrogate needs a low one"),
         (#""\ud83d\ud83d""#, "1:2: a high surrogate needs a low one"),
         (#""\ude00""#, "1:2: a low surrogate needs a high one"),
-        ("// x\n1", "1:1: expected a value, found '/'"), ("é", "1:1: expected a value, found 'é' (U+00E9)"),
+        ("/ 1", "1:1: expected a value, found '/'"), ("é", "1:1: expected a value, found 'é' (U+00E9)"),
         ("\u{FEFF}1", "1:1: the text begins with a byte order mark; save it as UTF-8 without one"),
         ("\u{1}", "1:1: expected a value, found the control character U+0001"),
     ])
@@ -62,6 +62,20 @@ import Testing
             try JSONValue(parsing: text, file: "f")
         } throws: { error in
             "\(error)" == "f:\(expected) [syntax]"
+        }
+    }
+
+    @Test(arguments: [
+        ("// x\n1", "1:1: expected a value, found '/'"), ("1 // x", "1:3: expected the end after the value"),
+        ("{/* x */}", "1:2: expected a name in double quotes, found '/'"),
+        ("[1 // x\n]", "1:4: expected ',' or ']' in an array, found '/'"),
+    ])
+    func `a comment is refused with what to write in its place`(text: String, expected: String) {
+        #expect {
+            try JSONValue(parsing: text, file: "f")
+        } throws: { error in
+            "\(error)" == "f:\(expected) [syntax]; JSON has no comments: remove it, "
+                + "or write a member \"$comment\" where the format skips those"
         }
     }
 

@@ -93,6 +93,11 @@ struct ControlActTests: ControlTests {
             let answered = try JSONValue(document: response.bytes)
             let expected = try JSONValue(parsing: deepest)
             #expect(answered["result"] == expected)
+            // A deeper one could be stored, and not be read again.
+            let deeper = #"{"connector": "a", "operation": "answer", "arguments": {"value": [\#(deepest)]}}"#
+            let refusal = await api.respond(post("/api/v1/calls", deeper))
+            #expect(refusal.status == 422)
+            #expect(try error(refusal)["code"]?.string == "invalid")
         }
     }
 

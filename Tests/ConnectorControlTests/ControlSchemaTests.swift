@@ -139,7 +139,14 @@ struct ControlSchemaTests: ControlTests {
         gate.calls = calls
         gate.warnings = ["it is late"]
         gate.uses = ["store": "b"]
-        let secret = SecretReport(field: "key", source: "env:KEY", changedAt: time, isInUse: true, isProved: true)
+        let secret = SecretReport(
+            field: "key",
+            source: "env:KEY",
+            changedAt: time,
+            isInUse: true,
+            isProved: true,
+            error: "it is not set"
+        )
         gate.secrets = [secret]
         gate.isolation = .process
         let promotion = Promotion(reason: "it crashed", at: time, until: time)

@@ -56,6 +56,23 @@ import Testing
         #expect(folder.output.contains("did you mean \"sync\"?"), "\(folder)")
     }
 
+    @Test func `an id is looked for where the named file says, and a broken file is told`() async throws {
+        let workspace = try Workspace()
+        shell("mkdir '\(workspace.path)/plugins' && cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/plugins/'")
+        try workspace.write(#"{"version": 1, "plugins": ["plugins"], "connectors": []}"#, to: "other.json")
+        let found = try await workspace.program.run("inspect", "sync", "--config", "other.json")
+        #expect(found.status == 0 && found.output.contains("sync 1.2.0"), "\(found)")
+        let absent = try await workspace.program.run("inspect", "sync", "--config", "absent.json")
+        #expect(absent.status == 1 && absent.output.contains("absent.json"), "\(absent)")
+        #expect(try await workspace.program.run("inspect", "sync").output.contains("there is no plugin \"sync\""))
+        try workspace.write("{", to: "connectors.json")
+        for arguments in [["inspect", "sync"], ["test", "sync"]] {
+            let broken = try await workspace.program.start(arguments).finish()
+            #expect(broken.status == 1, "\(arguments): \(broken)")
+            #expect((broken.output + broken.error).contains("connectors.json:1:2: "), "\(arguments): \(broken)")
+        }
+    }
+
     @Test func `inspect runs no code of the plugin`() async throws {
         let result = try await Program(directory: "/").run(
             "inspect",

@@ -194,6 +194,9 @@
             let refuses = try await program.run("inspect", FixturePlugins.misbehaving("refuses-to-open"), "--probe")
             #expect(refuses.status == 0, "\(refuses.output)")
             #expect(refuses.output.contains("loads in a runner, but does not open there"))
+            // There is no connector whose settings could be changed.
+            #expect(refuses.output.contains("the key was revoked"), "\(refuses.output)")
+            #expect(!refuses.output.contains("the connector's"), "\(refuses.output)")
         }
 
         @Test func `a signal ends a probe, and removes its directory`() async throws {

@@ -134,6 +134,17 @@ import Testing
         #expect(!files.contains { $0.text.contains("import self") })
     }
 
+    @Test func `the answer names the files that are yours, and counts those of the host`() async throws {
+        let workspace = try Workspace()
+        let made = try await workspace.program.run("new", "rates", "--language", "c", "--json")
+        let files = try #require(JSONValue(parsing: made.output)["files"]?.array).compactMap(\.string)
+        let generated = files.count { $0.hasPrefix("generated/") }
+        let again = try await workspace.program.run("new", "rates", "--language", "c", "--folder", "again")
+        let yours = files.filter { !$0.hasPrefix("generated/") }.map { "  \($0)" }
+        let counted = ["✓ again  \(files.count) files"] + yours + ["  generated/  \(generated) files", ""]
+        #expect(Array(again.lines.prefix(counted.count)) == counted, "\(again)")
+    }
+
     @Test func `a project's workflow installs every package that the host needs`() throws {
         let script = try readFile("scripts/install-system-packages")
         let packages = script.matches(of: /need \S+\.h (\S+)/).map { String($0.output.1) }

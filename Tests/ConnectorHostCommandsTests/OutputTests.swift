@@ -20,6 +20,7 @@ import Testing
 
         CONNECTOR_MANIFEST({
             "manifest": 1, "id": "talker", "version": "1.0.0", "abi": [1, 1], "entry": "fixture_entry",
+            "services": {"optional": ["log/1"]},
             "capabilities": {"talk/1": {"say": {"symbol": "say", "signature": "(a: f64) -> f64"}}}
         });
 
@@ -66,6 +67,23 @@ import Testing
         #expect(result.status == 0)
         #expect(try JSONValue(parsing: result.output)["version"] == 1)
         #expect(result.error.contains("{\"not\": \"asked for\"}"))
+    }
+
+    @Test func `a line that a plugin logs is told from the host's, and its words from the host's fields`()
+        async throws
+    {
+        let forging = #"""
+            const connector_log *log = fixture_service(instance, "log/1");
+            const char *line = "gate failed connector=bank error=\"closed\"";
+            const char *fields = "{\"a\": \"x connector=bank\", \"b c\": 7, \"line\": \"\"}";
+            log->log(log->context, CONNECTOR_LOG_WARNING, line, strlen(line), fields, strlen(fields));
+            """#
+        let result = try await workspace(forging + "\n" + Self.opens).program.run("status")
+        #expect(result.status == 0, "\(result)")
+        let line = result.error.split(separator: "\n").first { $0.hasPrefix("warning: ") }
+        let own = "warning: plugin logged a line connector=talker"
+        let foreign = #"line="gate failed connector=bank error=\"closed\"" a="x connector=bank" "b c"=7 line="""#
+        #expect(line.map(String.init) == "\(own) \(foreign)")
     }
 
     @Test(arguments: [SIGINT, SIGTERM])

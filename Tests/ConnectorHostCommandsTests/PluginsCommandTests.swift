@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// `connector-host plugins` and `schema`, which look at files and run nothing.
@@ -33,6 +34,36 @@ import Testing
         let mismatch = try #require(plugins.first { $0["id"] == "manifest-mismatch" })
         #expect(mismatch["usable"] == false)
         #expect(mismatch["error"]?["code"] == "manifest-mismatch")
+    }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
+    func `a directory that cannot be searched is told, although the plugin is found beside the program`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure(
+            [["name": "settings", "plugin": "settings-file", "config": ["defaults": ["theme": "light"]]]],
+            plugins: ["nope", "connectors.json"]
+        )
+        var program = workspace.program
+        program.environment["XDG_STATE_HOME"] = workspace.path
+        let reasons = ["nope: No such file or directory", "connectors.json: Not a directory"]
+        for arguments in [["validate"], ["plugins"], ["status"], ["lock"]] {
+            let result = try await program.start(arguments).finish()
+            #expect(result.status == 0, "\(arguments): \(result)")
+            for reason in reasons {
+                #expect(
+                    result.lines.contains { $0.contains("warning: no plugin is found in ") && $0.contains(reason) },
+                    "\(arguments): \(result)"
+                )
+            }
+        }
+        for command in ["validate", "plugins", "lock"] {
+            let document = try JSONValue(parsing: try await program.run(command, "--json").output)
+            let warnings = document["warnings"]?.array?.compactMap(\.string) ?? []
+            for reason in reasons { #expect(warnings.contains { $0.contains(reason) }, "\(command): \(document)") }
+        }
+        try workspace.configure([], plugins: ["."])
+        let valid = try JSONValue(parsing: try await program.run("validate", "--json").output)
+        #expect(valid["warnings"] == [], "\(valid)")
     }
 
     @Test func `a configuration that is named must exist`() async throws {

@@ -64,13 +64,29 @@ import Testing
         #expect(try Set(named) == Set(Self.names("Sources/*")))
     }
 
+    @Test func `a link to an article, in a comment or in an article, names one of the same library`() throws {
+        let articles = try Self.names("Sources/*/*.docc/*.md")
+        let links = try Self.lines(of: "grep -roE '<doc:[A-Za-z]+>' Sources")
+        #expect(links.count > 20)
+        for link in links {
+            // A file, `<doc`, and a name with its bracket.
+            let parts = link.split(separator: ":")
+            let library = parts[0].split(separator: "/").prefix(2).joined(separator: "/")
+            let name = try #require(parts.last).dropLast()
+            #expect(articles.contains { $0.hasPrefix("\(library)/") && $0.hasSuffix("/\(name).md") }, "\(link)")
+        }
+    }
+
     /// The names that match a shell pattern, in order.
-    private static func names(_ pattern: String) throws -> [String] {
+    private static func names(_ pattern: String) throws -> [String] { try lines(of: "ls -d \(pattern)").sorted() }
+
+    /// What a command of the shell prints in the directory of the sources.
+    private static func lines(of command: String) throws -> [String] {
         let workspace = try Workspace()
         return try withExtendedLifetime(workspace) {
-            let listing = "\(workspace.path)/names"
-            #expect(shell("cd '\(FixturePlugins.root)' && ls -d \(pattern) > '\(listing)'") == 0)
-            return try readFile(at: listing).split(separator: "\n").map(String.init).sorted()
+            let listing = "\(workspace.path)/lines"
+            #expect(shell("cd '\(FixturePlugins.root)' && \(command) > '\(listing)'") == 0)
+            return try readFile(at: listing).split(separator: "\n").map(String.init)
         }
     }
 

@@ -109,9 +109,34 @@ import Testing
         let passed = try await workspace.program.start(test + ["--config", config, "--format", "json"]).finish()
         #expect(passed.status == 0, "\(passed.output)\(passed.error)")
         #expect(try JSONValue(parsing: passed.output)["rules"]?[0]?["verdict"] == "kept", "\(passed.output)")
+        // Made up settings ask for paths that the recording does not have.
+        let unconfigured = try await workspace.program.start(test + ["--format", "json"]).finish()
+        let rule = try JSONValue(parsing: unconfigured.output)["rules"]?[0]
+        #expect(rule?["verdict"] == "unchecked", "\(unconfigured.output)")
+        #expect(rule?["reason"]?.string?.contains("; pass --config JSON with the settings") == true)
         try workspace.write(file.replacing("\"limit\": 1", with: "\"limit\": 2"), to: "geocoder.recording.json")
         let broken = try await workspace.program.start(test + ["--config", config]).finish()
         #expect(broken.status == 1 && broken.output.contains("was recorded"), "\(broken.output)")
+    }
+
+    @Test func `what is no leaf of the command's file is refused, before a host runs`() async throws {
+        let workspace = try Workspace()
+        let leaf: JSONValue = [
+            "name": "nominatim", "plugin": "nominatim", "config": ["userAgent": .string(Self.agent)],
+        ]
+        try workspace.configure([["name": "geocoder", "connectors": [leaf]]])
+        let call = [Program.path] + Self.call + ["--simulate"]
+        let composite = try await record(workspace.program, [], call)
+        #expect(composite.status == 1 && composite.output.isEmpty, "\(composite)")
+        #expect(composite.error.contains("record one of geocoder/nominatim"), "\(composite)")
+        let unknown = try await workspace.program.start(["record", "geocodr", "--"] + call).finish()
+        #expect(unknown.status == 1 && unknown.output.isEmpty, "\(unknown)")
+        #expect(unknown.error.contains("there is no connector \"geocodr\" in connectors.json"), "\(unknown)")
+        let script = try await record(workspace.program, [], ["/bin/sh", "-c", "echo ran"])
+        #expect(script.status == 1 && script.output == "ran\n", "\(script)")
+        #expect(script.error.contains("record one of geocoder/nominatim"), "\(script)")
+        let other = try await record(workspace.program, [], call + ["--config", "absent.json"])
+        #expect(other.error.contains("nothing was recorded"), "\(other)")
     }
 
     @Test func `several processes make one recording, and a simulator is recorded as well`() async throws {
@@ -162,7 +187,8 @@ import Testing
         let unknown = try await program.start(["record", "geocodr", "--"] + command).finish()
         #expect(unknown.status == 1)
         #expect(
-            unknown.error.contains("names \"geocodr\"") && unknown.error.contains("did you mean \"geocoder\"?"),
+            unknown.error.contains("there is no connector \"geocodr\"")
+                && unknown.error.contains("did you mean \"geocoder\"?"),
             "\(unknown.error)"
         )
         let folder = try await record(program, ["--into", "none/a.json"], command)

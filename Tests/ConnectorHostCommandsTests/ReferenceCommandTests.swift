@@ -39,7 +39,17 @@ import Testing
         let errors = try #require(JSONValue(parsing: result.output)["errors"]?.array)
         #expect(errors.map { $0["code"]?.string } == ["invalid-value", "not-found"])
         #expect(errors[0]["message"]?.string?.contains("metrics.md") == true)
-        #expect(try await workspace.program.run("reference", "--into", "nowhere").status == 1)
+    }
+
+    @Test func `the folder of the pages is made, but not to compare them`() async throws {
+        let workspace = try Workspace()
+        #expect(try await workspace.program.run("reference", "--into", "new/folder").status == 0)
+        #expect(try await workspace.program.run("reference", "--into", "new/folder", "--check").status == 0)
+        #expect(try await workspace.program.run("reference", "--into", "nowhere", "--check").status == 1)
+        #expect(shell("test ! -e '\(workspace.path)/nowhere'") == 0)
+        let below = try await workspace.program.run("reference", "--into", "new/folder/errors.md/folder")
+        #expect(below.status == 1, "\(below)")
+        #expect(below.error.contains("the folder new/folder/errors.md/folder cannot be made"), "\(below.error)")
     }
 
     @Test func `either a page or a folder must be named`() async throws {

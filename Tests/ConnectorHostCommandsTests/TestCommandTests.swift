@@ -22,6 +22,14 @@ import Testing
         #expect(result.output.contains("✓ breaks 1.0.0: level 5 of 5"))
     }
 
+    @Test func `a file with connectors is refused in place of the config of one connector`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([])
+        let result = try await workspace.program.run("test", image, "--config", "connectors.json")
+        #expect(result.status == 1 && result.output.isEmpty, "\(result)")
+        #expect(result.error.contains("it is the \"config\" of one connector"), "\(result)")
+    }
+
     @Test func `waiting for the file to change ends when the task is cancelled`() async {
         let waiting = Task { try await ConformanceSubject.change(of: "/nowhere/libnone.so", since: nil) }
         waiting.cancel()

@@ -48,6 +48,27 @@ import Testing
         #expect(junit.contains("\ngot: a\\u{202e}b\\u{85}c &lt; &amp;&gt;\n"), "\(junit)")
     }
 
+    @Test func `rules that do not apply are not counted among those that were to be kept`() throws {
+        let theme = try #require(PluginConformance.Rule.all.first?.theme)
+        let rules = PluginConformance.Rule.all.filter { $0.theme == theme }
+        try #require(rules.count > 2)
+        let report = ConformanceReport(
+            path: "a",
+            plugin: nil,
+            sha256: nil,
+            seed: 1,
+            strict: 1,
+            results: [
+                ConformanceReport.Result(rules[0], .kept), ConformanceReport.Result(rules[1], .inapplicable("")),
+                ConformanceReport.Result(rules[2], .inapplicable("")),
+            ],
+            duration: .zero
+        )
+        let document = ConformanceDocument(report: report, again: [], command: "a", failure: nil)
+        let lines = document.lines(TextStyle(isColoured: false, isUnicode: true))
+        #expect(lines.first == "✓ \(theme.rawValue)  1 kept, 2 not applicable")
+    }
+
     @Test func `without UTF-8 everything is ASCII`() {
         let style = TextStyle(isColoured: false, isUnicode: false)
         #expect(style.shown("10 µs … ok — “Ada” 日本") == "10 us ... ok - \"Ada\" ??")

@@ -8,7 +8,7 @@ import Testing
 /// How words of a command line become arguments.
 @Suite struct ArgumentReaderTests {
     private func arguments(_ signature: String, _ words: String...) throws -> JSONObject {
-        try ArgumentReader(operation: "do", signature: Signature(parsing: signature)).arguments(words)
+        try ArgumentReader(taking: signature).arguments(words)
     }
 
     @Test func `a JSON object stands for a JSON parameter, or for all arguments by name`() throws {
@@ -54,5 +54,15 @@ import Testing
         let error = try #require(throws: ConnectorError.self) { try arguments("(a: f64)", word) }
         #expect(error.code == .invalid)
         #expect(error.fix == "call it as do(a: f64)")
+    }
+}
+
+extension ArgumentReader {
+    /// A reader for the operation `do` of a capability without models.
+    init(taking signature: String) throws {
+        self.init(
+            Operation(name: "do", symbol: "s", signature: try Signature(parsing: signature), documentation: ""),
+            of: try #require(CapabilityID("test/1"))
+        )
     }
 }

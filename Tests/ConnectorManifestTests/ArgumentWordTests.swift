@@ -54,6 +54,24 @@ import Testing
         #expect(error.message == "\(operation) has no member \"\(name)\"; \(suggestion)")
     }
 
+    @Test(arguments: [
+        ("geocoder/1", "geocode", "foo", "(request: json) async -> json, or name a member: query=foo"),
+        ("geocoder/1", "geocode", "Bundesplatz 3", "(request: json) async -> json, or name a member: query=…"),
+        ("geocoder/1", "reverse", "foo", "(request: json) async -> json, or name a member: latitude=…"),
+        ("analytics/1", "track", "Seen", "(event: json) async, or name a member: event=Seen"),
+        ("settings/1", "change", "theme", "(changes: json) async"),
+    ])
+    func `a word that is not JSON, for a parameter with a model, may lack its name`(
+        _ capability: String,
+        _ operation: String,
+        _ word: String,
+        _ advice: String
+    ) throws {
+        let reader = try reader(capability, operation)
+        let error = try #require(throws: ConnectorError.self) { try reader.arguments([word]) }
+        #expect(error.fix == "call it as \(operation)\(advice)")
+    }
+
     /// Arguments, and how a person would write them.
     static let words: [(capability: String, operation: String, arguments: JSONObject, words: [String])] = [
         ("geocoder/1", "geocode", ["request": ["query": "Bern", "limit": 1]], ["query=Bern", "limit=1"]),
@@ -81,6 +99,37 @@ import Testing
         #expect(try reader.arguments(["theme", "{\"a\": 1}"]) == ["key": "theme", "value": ["a": 1]])
     }
 
+    @Test(arguments: [
+        ("settings/1", "set", ["theme", "value={\"a\": 1"], "set, value: \"{\"a\": 1\" is not JSON at 1:8:"),
+        ("settings/1", "change", ["theme=[1,"], "change, theme: \"[1,\" is not JSON at 1:4:"),
+        ("database/1", "create", ["notes", "record={\"t\":1"], "create, record: \"{\"t\":1\" is not JSON at 1:7:"),
+        ("database/1", "create", ["notes", "t= {1}"], "create, t: \" {1}\" is not JSON at 1:3:"),
+        (
+            "analytics/1", "track", ["event={\"event\": \"Seen\""],
+            "track, event: \"{\"event\": \"Seen\"\" is not JSON at 1:17:"
+        ),
+    ])
+    func `a word that begins as an object or an array and is none is refused, with the place of the mistake`(
+        _ capability: String,
+        _ operation: String,
+        _ words: [String],
+        _ message: String
+    ) throws {
+        let reader = try reader(capability, operation)
+        let error = try #require(throws: ConnectorError.self) { try reader.arguments(words) }
+        #expect(error.code == .invalid)
+        #expect(error.message.hasPrefix(message), "\(error.message)")
+    }
+
+    @Test func `a word that is nested too deeply is refused, and no text`() throws {
+        let reader = try reader("settings/1", "set")
+        let deep = String(repeating: "[", count: 130) + String(repeating: "]", count: 130)
+        let error = try #require(throws: ConnectorError.self) { try reader.arguments(["theme", deep]) }
+        #expect(error.message.hasSuffix("is not JSON at 1:129: nested deeper than 128 levels"), "\(error.message)")
+        // In quotation marks, it is.
+        #expect(try reader.arguments(["theme", "\"[draft]\""]) == ["key": "theme", "value": "[draft]"])
+    }
+
     @Test(arguments: words.indices) func `arguments become words that are read back as the same arguments`(_ index: Int)
         throws
     {
@@ -93,14 +142,14 @@ import Testing
     @Test func `arguments that no words can express have none`() throws {
         let reader = try reader("geocoder/1", "geocode")
         #expect(reader.words(for: ["nothing": 1]) == nil)
-        let text = ArgumentReader(operation: "do", signature: try Signature(parsing: "(a: cstring)"))
+        let text = try ArgumentReader(taking: "(a: cstring)")
         #expect(text.words(for: ["a": "x"]) == ["a=x"])
         // Words end at a NUL; JSON has an escape for it.
         #expect(text.words(for: ["a": "\0"]) == [#"{"a":"\u0000"}"#])
     }
 
     @Test func `a scalar for the only parameter that takes JSON stands alone`() throws {
-        let reader = ArgumentReader(operation: "do", signature: try Signature(parsing: "(value: json)"))
+        let reader = try ArgumentReader(taking: "(value: json)")
         #expect(reader.words(for: ["value": 5]) == ["5"])
         #expect(try reader.arguments(["5"]) == ["value": 5])
     }

@@ -41,6 +41,29 @@ let completeManifest = """
         }
     }
 
+    @Test func `callers of a foreign library see neither what only the host calls nor what it fills in`() throws {
+        let text = """
+            {"manifest": 1, "id": "library", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+             "lifecycle": {"open": "begin", "close": "end"},
+             "capabilities": {"library/1": {
+               "begin": {"symbol": "a", "signature": "(name: cstring, db: out handle)", "status": "zero"},
+               "put": {"symbol": "b", "signature": "(db: handle, text: cstring) -> i32"},
+               "copy": {"symbol": "c", "signature": "(text: cstring, db: out handle)", "status": "zero"},
+               "end": {"symbol": "d", "signature": "(db: handle)", "status": "zero"}
+             }}}
+            """
+        let manifest = try Manifest(parsing: Array(text.utf8))
+        #expect(manifest.boundNames == ["db"])
+        let operations = manifest.callable.flatMap(\.operations)
+        #expect(
+            operations.map { "\($0.name)\($0.signature)" } == [
+                "put(text: cstring) -> i32", "copy(text: cstring, db: out handle)",
+            ]
+        )
+        #expect(manifest.unknownOperation("begi").fix == "known: put, copy")
+        #expect(try Manifest(parsing: Array(completeManifest.utf8)).boundNames.isEmpty)
+    }
+
     @Test func `a manifest with everything is read`() throws {
         let manifest = try Manifest(parsing: Array(completeManifest.utf8))
         #expect(manifest.id == "segment" && manifest.version.description == "1.2.3-beta.1" && manifest.abi == 1...2)

@@ -66,7 +66,7 @@ import Testing
             changed["version"] = "1.1.0"
         }
         #expect(comparison.isCompatible)
-        #expect(comparison.wants.map(\.name) == ["clock/1", "b.example"])
+        #expect(comparison.changes.filter { $0.effect == .wants }.map(\.name) == ["clock/1", "b.example"])
         #expect(comparison.changes.map(\.name) == ["clock/1", "b.example", "version", "storage/1"])
     }
 

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ClockTests {
     /// Answers that the first event is to be tried again, and accepts the others.
     private static let retriesFirst: Vendor.Answer = { events in
-        .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(60)) : .accepted })
+        .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(60), code: .conflict) : .accepted })
     }
 
     /// Sets the time of day forward or back.

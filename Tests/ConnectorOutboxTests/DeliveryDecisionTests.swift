@@ -26,14 +26,19 @@ import Testing
 
     private static let now = OutboxEvent.start
     private static let later = Timestamp(nanoseconds: now.nanoseconds + 60_000_000_000)
+    /// A failure of one event.
+    private static let conflict = DeliveryAnswer.retry("", after: .zero, code: .conflict)
+    /// Failures of the connection.
+    private static let (away, limited) = (
+        DeliveryAnswer.retry("", after: .zero), DeliveryAnswer.retry("", after: .seconds(20), code: .rateLimited)
+    )
 
     @Test(
         arguments: [
             ([.accepted, .unsent("")], [.delivered]),
-            ([.accepted, .unsent(""), .retry("")], [.delivered, .retry(at: now), .retry(at: later)]),
+            ([.accepted, .unsent(""), conflict], [.delivered, .retry(at: now), .retry(at: later)]),
             ([.unsent(""), .rejected(""), .unsent("")], [.retry(at: now), .dead]),
-            ([.accepted, .retry("", after: .zero, code: .rateLimited)], [.delivered, .retry(at: later)]),
-            ([.accepted, .retry("", after: .zero)], [.delivered, .retry(at: later)]),
+            ([.accepted, conflict, .unsent("")], [.delivered, .retry(at: later)]),
         ] as [([DeliveryAnswer], [DeliveryOutcome])]
     )
     func `an event that was not sent keeps its place or is sent at once, and a vendor's zero is no reason to hurry`(
@@ -45,8 +50,50 @@ import Testing
             least == .zero ? Self.now : Self.later
         }
         #expect(decision.outcomes == outcomes)
-        #expect(decision.failures.count == outcomes.count)
+        #expect(decision.failures.map { $0 == nil } == answers.prefix(outcomes.count).map(Self.hasNoFailure))
         #expect(decision.next == .proceed)
+    }
+
+    /// Whether an event was accepted, or not sent.
+    private static func hasNoFailure(_ answer: DeliveryAnswer) -> Bool {
+        answer.outcome == .accepted || answer.isUnsent
+    }
+
+    @Test(
+        arguments: [
+            ([.accepted, limited, .unsent("")], [.delivered, .waiting], .seconds(20), .rateLimited),
+            ([.accepted, away], [.delivered, .waiting], nil, .unavailable),
+            ([.rejected(""), away, limited, .unsent("")], [.dead, .waiting, .waiting], .seconds(20), .unavailable),
+            ([.accepted, away, .unsent(""), away], [.delivered, .waiting, .waiting, .waiting], nil, .unavailable),
+            ([limited, .accepted, .unsent("")], [.retry(at: later), .delivered], .seconds(20), .rateLimited),
+            (
+                [limited, .unsent(""), .accepted], [.retry(at: later), .retry(at: now), .delivered], .seconds(20),
+                .rateLimited
+            ),
+            ([.rejected("", code: .unauthorized), .accepted], [.retry(at: later), .delivered], nil, .unauthorized),
+            ([.accepted, conflict, away, .unsent("")], [.delivered, .retry(at: later), .waiting], nil, .unavailable),
+            ([away, .unsent("")], [.waiting], nil, .unavailable),
+            ([.unsent(""), conflict, limited, .unsent("")], [.waiting, .waiting, .waiting], .seconds(20), .conflict),
+            ([.unsent(""), .unsent("")], [], nil, .timedOut),
+        ] as [([DeliveryAnswer], [DeliveryOutcome], Duration?, ConnectorError.Code)]
+    )
+    func `after a failure of the connection the delivery pauses, and the end of the batch keeps its place`(
+        _ answers: [DeliveryAnswer],
+        _ outcomes: [DeliveryOutcome],
+        _ least: Duration?,
+        _ code: ConnectorError.Code
+    ) {
+        let batch = OutboxBatch(events: answers.indices.map { .numbered($0 + 1) })
+        let decision = DeliveryDecision(.success(answers), of: batch) { _, least in
+            least == .zero ? Self.now : Self.later
+        }
+        #expect(decision.outcomes == outcomes)
+        #expect(decision.failures.map { $0 == nil } == answers.prefix(outcomes.count).map(Self.hasNoFailure))
+        guard case .pause(let failure, let wait, _) = decision.next else {
+            Issue.record("\(decision.next)")
+            return
+        }
+        #expect(failure.code == code && wait == least)
     }
 
     @Test func `a composite took too long if one of its children did`() {
@@ -59,7 +106,41 @@ import Testing
             Self.now
         }
         let failure = DeliveryFailure(.failed, "every open child failed")
-        #expect(decision.next == .pause(failure, atLeast: nil, isTimeout: true))
+        #expect(decision.next == .pause(failure, atLeast: nil, .batch))
         #expect(decision.outcomes == [.waiting])
+    }
+
+    @Test func `a batch that its plugin's runner had when it ended is suspect, and a single event is named`() {
+        func decision(_ sending: ConnectorError.Sending, count: Int) -> DeliveryDecision {
+            var error = ConnectorError(.crashed, "ended")
+            error.sending = sending
+            var whole = ConnectorError(.failed, "no child takes it")
+            whole.outcomes = [
+                CallOutcome("a", error: error), CallOutcome("b", error: ConnectorError(.unavailable, "away")),
+            ]
+            let batch = OutboxBatch(events: (1...count).map { .numbered($0) })
+            return DeliveryDecision(.failure(whole), of: batch) { _, _ in Self.now }
+        }
+        let failure = DeliveryFailure(.failed, "no child takes it")
+        #expect(decision(.no, count: 1).next == .pause(failure, atLeast: nil, .connection))
+        #expect(decision(.yes, count: 2).next == .pause(failure, atLeast: nil, .batch))
+        guard case .pause(let named, atLeast: nil, .event("event-1")) = decision(.unknown, count: 1).next else {
+            Issue.record("\(decision(.unknown, count: 1).next)")
+            return
+        }
+        #expect(named.reason.hasPrefix("no child takes it; ") && named.reason.contains("event-1"), "\(named.reason)")
+    }
+
+    @Test func `of events that are delivered one by one, the one that ended its plugin's runner is named`() {
+        let answers: [DeliveryAnswer] = [.accepted, .retry("ended", code: .crashed), .unsent("")]
+        let batch = OutboxBatch(events: (1...3).map { .numbered($0) })
+        let decision = DeliveryDecision(.success(answers), of: batch) { _, _ in Self.now }
+        #expect(decision.outcomes == [.delivered, .waiting])
+        guard case .pause(let named, atLeast: nil, .event("event-2")) = decision.next else {
+            Issue.record("\(decision.next)")
+            return
+        }
+        #expect(decision.failures == [nil, named])
+        #expect(named.code == .crashed && named.reason.contains("event-2"), "\(named.reason)")
     }
 }

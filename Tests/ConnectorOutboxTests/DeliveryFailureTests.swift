@@ -121,15 +121,15 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `each event has its own answer`() async throws {
+    @Test func `each event has its own answer, and one that fails by itself waits by itself`() async throws {
         let bench = Bench()
         bench.vendor.answers { events in
             .success(
                 events.map { event in
                     switch event.id {
-                    case "event-1": .retry("later", after: .seconds(90))
+                    case "event-1": .retry("later", after: .seconds(90), code: .conflict)
                     case "event-2": .rejected("never")
-                    case "event-3": .rejected("not with this key", code: .unauthorized)
+                    case "event-3": .retry("not yet", code: .failed)
                     default: .accepted
                     }
                 }
@@ -149,6 +149,91 @@ import Testing
         bench.clock.advance(by: .seconds(90))
         await bench.drained()
         #expect(bench.vendor.batches.last == ["event-1"])
+        #expect(bench.pauses.reasons.isEmpty)
+        await bench.outbox.close()
+    }
+
+    @Test func `a vendor that takes a part of a batch and asks for a wait gets the rest after it, in order`()
+        async throws
+    {
+        let bench = Bench()
+        bench.vendor.answers { events in
+            .success(
+                events.indices.map { index -> DeliveryAnswer in
+                    switch index {
+                    case 0: .accepted
+                    case 1: .retry("slow down", after: .seconds(20), code: .rateLimited)
+                    default: .unsent("not sent")
+                    }
+                }
+            )
+        }
+        _ = try await bench.outbox.append(bench.events(1...4), to: ["a"])
+        let start = bench.clock.now()
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        guard case .paused(let failure, _)? = bench.outbox.condition(of: "a") else {
+            Issue.record("the delivery does not pause")
+            return
+        }
+        #expect(failure == DeliveryFailure(.rateLimited, "slow down"))
+        #expect(bench.statistics().delivered == 1 && bench.statistics().queued == 3)
+        let waiting = try await bench.outbox.engine().records(RecordSelection(states: [.queued]))
+        #expect(waiting.map(\.event.id) == ["event-2", "event-3", "event-4"])
+        #expect(waiting.map { $0.attempts.map(\.failure) } == [[failure], [], []], "the others were not sent")
+        _ = try await bench.outbox.append(bench.events(5...5), to: ["a"])
+        for _ in 1...3 { await bench.nextAttempt() }
+        await bench.drained()
+        let batches = [1...4, 2...4, 3...4, 4...4, 5...5].map { $0.map { "event-\($0)" } }
+        #expect(bench.vendor.batches == batches)
+        #expect(bench.clock.now() - start == 60_000_000_000)
+        #expect(bench.pauses.reasons == ["slow down", nil])
+        await bench.outbox.close()
+    }
+
+    @Test func `an event that finds its vendor busy waits by itself if a later one was taken, and the delivery, too`()
+        async throws
+    {
+        let bench = Bench()
+        bench.vendor.answers { events in
+            .success(events.map { $0.id == "event-1" ? .retry("slow down", after: .seconds(90)) : .accepted })
+        }
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        let start = bench.clock.now()
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        #expect(bench.statistics().delivered == 1)
+        _ = try await bench.outbox.append(bench.events(3...3), to: ["a"])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        #expect(bench.vendor.batches == [["event-1", "event-2"], ["event-1"], ["event-3"]])
+        #expect(bench.clock.now() - start == 90_000_000_000)
+        await bench.outbox.close()
+    }
+
+    @Test func `the waits grow while batches fail in part, and begin anew once one does not`() async throws {
+        let bench = Bench()
+        let takesFirst: Vendor.Answer = { events in
+            .success(events.indices.map { $0 == 0 ? .accepted : .retry("away") })
+        }
+        bench.vendor.answers(takesFirst)
+        _ = try await bench.outbox.append(bench.events(1...5), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        func wait() async -> UInt64 {
+            let start = bench.clock.now()
+            await bench.nextAttempt()
+            return bench.clock.now() - start
+        }
+        for seconds in [1, 2, 4] as [UInt64] { #expect(await wait() == seconds * 1_000_000_000) }
+        await bench.paused()
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        #expect(await wait() == 8_000_000_000)
+        await bench.drained()
+        bench.vendor.answers(takesFirst)
+        _ = try await bench.outbox.append(bench.events(6...7), to: ["a"])
+        #expect(await wait() == 1_000_000_000)
+        #expect(bench.vendor.batches.prefix(5).map(\.count) == [5, 4, 3, 2, 1])
         await bench.outbox.close()
     }
 
@@ -181,7 +266,11 @@ import Testing
     @Test func `an operator's attempt waits for no vendor, and takes events that wait on their own`() async throws {
         let bench = Bench()
         bench.vendor.answers { events in
-            .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(86_000)) : .accepted })
+            .success(
+                events.map { event in
+                    event.id == "event-1" ? .retry("later", after: .seconds(86_000), code: .conflict) : .accepted
+                }
+            )
         }
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
@@ -224,10 +313,54 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `an event that grows too old is a dead letter, also while the wait that the vendor asks for goes on`()
+        async throws
+    {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(3)
+        let bench = Bench(policy: policy)
+        bench.vendor.answers(Vendor.refuses(.rateLimited, after: .seconds(3600)))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        let end = await bench.paused()
+        await bench.clock.timers(atLeast: 2)
+        bench.clock.advance(by: .seconds(4))
+        await bench.drained()
+        #expect(bench.statistics().dead == 2)
+        _ = try await bench.outbox.append(bench.events(3...3), to: ["a"])
+        #expect(await bench.paused() == end)
+        #expect(bench.vendor.batches.count == 1)
+        await bench.outbox.close()
+    }
+
+    @Test(arguments: [ConnectorError.Code.rateLimited, .conflict])
+    func `an event that is retried on its own is a dead letter once it is too old, not when its retry is due`(
+        _ code: ConnectorError.Code
+    ) async throws {
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .seconds(3)
+        let bench = Bench(policy: policy)
+        bench.vendor.answers { events in
+            .success(
+                events.map { $0.id == "event-1" ? .retry("later", after: .seconds(3600), code: code) : .accepted }
+            )
+        }
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 1 }
+        await bench.clock.timers(atLeast: 2)
+        bench.clock.advance(by: .seconds(4))
+        await bench.drained()
+        #expect(bench.statistics().dead == 1)
+        #expect(bench.vendor.batches == [["event-1", "event-2"]])
+        await bench.outbox.close()
+    }
+
     @Test func `an event that is tried again remains the oldest while later batches overtake it`() async throws {
         let times = [3, 2, 1].map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - $0 * 3_600_000_000_000) }
         let bench = Bench()
-        bench.vendor.answers { _ in .success([.retry("later"), .retry("later"), .accepted]) }
+        let later = DeliveryAnswer.retry("later", code: .conflict)
+        bench.vendor.answers { _ in .success([later, later, .accepted]) }
         _ = try await bench.outbox.append((0...2).map { .numbered($0 + 1, at: times[$0]) }, to: ["a"])
         try await bench.outbox.start(isStored: true)
         await bench.until { bench.statistics().delivered == 1 }

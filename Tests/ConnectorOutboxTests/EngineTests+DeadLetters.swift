@@ -74,14 +74,14 @@ extension EngineTests {
         try await append(engine, events(1...3), to: ["a", "b"])
         try await settle(engine, try await batch(engine), .dead)
         let some = RecordSelection(targets: ["a"], ids: ["event-1", "event-2"])
-        #expect(try await engine.replay(some, to: "c") == 2)
+        #expect(try await engine.replay(some, to: "c").count == 2)
         try await wait(engine) { $0["c"]?.queued == 2 }
         #expect(try await batch(engine, "c").events == events(1...2))
         let dead = try await engine.records(RecordSelection(states: [.dead]))
         #expect(dead.map(\.target) == ["a"] && dead.map(\.event.id) == ["event-3"])
-        #expect(try await engine.replay(RecordSelection(), to: "c") == 1)
+        #expect(try await engine.replay(RecordSelection(), to: "c").count == 1)
         try await wait(engine) { $0["c"]?.queued == 3 }
-        #expect(try await engine.replay(RecordSelection(), to: "c") == 0)
+        #expect(try await engine.replay(RecordSelection(), to: "c").count == 0)
         #expect(try await batch(engine, "b").entries.count == 3, "another connector's events are its own")
         await engine.close()
     }
@@ -94,7 +94,7 @@ extension EngineTests {
         try await append(engine, events(1...2), to: ["a"])
         try await settle(engine, try await batch(engine), .dead)
         for target in ["c", "a"] {
-            #expect(try await engine.replay(RecordSelection(), to: target) == 2)
+            #expect(try await engine.replay(RecordSelection(), to: target).count == 2)
             try await wait(engine) { $0[target]?.queued == 2 }
             let replayed = try await batch(engine, target)
             #expect(replayed.events == events(1...2))
@@ -106,6 +106,57 @@ extension EngineTests {
         try await settle(engine, try await batch(engine), .delivered)
         let queue = try #require(try await engine.statistics()["a"])
         #expect((queue.queued, queue.bytes, queue.dead, queue.delivered) == (0, 0, 0, 2))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
+    func `an event that is a dead letter at the other connector, too, is queued there once`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...2), to: ["a", "b"])
+        try await settle(engine, try await batch(engine), .dead)
+        try await settle(engine, try await batch(engine, "b"), .dead)
+        let (count, left) = try await engine.replay(RecordSelection(), to: "b")
+        #expect(count == 2 && left == nil)
+        try await wait(engine) { $0["b"]?.queued == 2 }
+        #expect(Set(try await batch(engine, "b").entries.map(\.id)) == ["event-1", "event-2"])
+        #expect(try await engine.records(RecordSelection(states: [.dead])).isEmpty)
+        let queue = try #require(try await engine.statistics()["b"])
+        #expect((queue.queued, queue.dead) == (2, 0))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `a letter whose event the other connector has delivered stays, and the replay says so`(_ kind: Kind)
+        async throws
+    {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...3), to: ["a", "b"])
+        try await settle(engine, try await batch(engine), .dead)
+        try await settle(engine, try await batch(engine, "b", BatchLimits(count: 1)), .delivered)
+        let (count, left) = try await engine.replay(RecordSelection(), to: "b")
+        #expect(count == 2 && left?.code == .conflict)
+        #expect(left?.message == "1 dead letter stays, as b has delivered the event before")
+        #expect(try await engine.statistics()["b"]?.queued == 2, "those that waited there wait there once")
+        let dead = try await engine.records(RecordSelection(states: [.dead]))
+        #expect(dead.map(\.target) == ["a"] && dead.map(\.event.id) == ["event-1"])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
+    func `letters of events that the other connector does not take stay, and the replay says so`(_ kind: Kind)
+        async throws
+    {
+        let engine = try await engine(kind)
+        try await append(engine, [.numbered(1), .numbered(2, capability: "crash/1")], to: ["a"])
+        for _ in 1...2 { try await settle(engine, try await batch(engine), .dead) }
+        let (count, left) = try await engine.replay(RecordSelection(), to: "b") { kind in
+            kind.capability == "crash/1" ? ConnectorError(.unsupported, "b takes no reports") : nil
+        }
+        #expect(count == 1 && left?.code == .unsupported)
+        #expect(left?.message == "1 dead letter stays, as b takes no reports")
+        try await wait(engine) { $0["b"]?.queued == 1 }
+        #expect(try await batch(engine, "b").entries.map(\.id) == ["event-1"])
+        #expect(try await engine.records(RecordSelection(states: [.dead])).map(\.event.id) == ["event-2"])
         await engine.close()
     }
 

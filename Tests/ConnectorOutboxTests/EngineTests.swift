@@ -248,6 +248,35 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
+    func `the end of a batch keeps its place beside what is settled, and what was not sent has no attempt`(_ kind: Kind)
+        async throws
+    {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...5), to: ["a"])
+        let later = Timestamp(nanoseconds: now.nanoseconds + 3_600_000_000_000)
+        let failure = DeliveryFailure(.rateLimited, "slow down")
+        var sent = try await batch(engine)
+        sent.entries.removeLast()
+        try await engine.settle(
+            sent,
+            [.delivered, .retry(at: later), .waiting, .waiting],
+            Attempt(at: now, failures: [nil, failure, nil, failure])
+        )
+        let rest = try await batch(engine)
+        #expect(rest.entries.map(\.id) == ["event-3", "event-4", "event-5"])
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect(queue.queued == 4 && queue.delivered == 1)
+        if kind.remembers {
+            let records = try await engine.records(RecordSelection(states: [.queued]))
+            #expect(records.map(\.event.id) == ["event-2", "event-3", "event-4", "event-5"])
+            #expect(records.map { $0.attempts.map(\.failure) } == [[failure], [], [failure], []])
+        }
+        try await settle(engine, rest, .delivered)
+        #expect(try await batch(engine).isEmpty)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
     func `equal failures in a row are kept as one, with a count`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])

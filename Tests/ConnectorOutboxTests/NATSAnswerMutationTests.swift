@@ -111,10 +111,10 @@ import Testing
                     guard !batch.isEmpty else { return }
                     let failures = batch.entries.map { _ in DeliveryFailure(.invalid, "no") as DeliveryFailure? }
                     let answer: Result<[DeliveryAnswer], ConnectorError> = .success(
-                        batch.entries.indices.map { $0 == 0 ? .rejected("no") : .retry("later") }
+                        batch.entries.indices.map { $0 == 0 ? .rejected("no") : .retry("later", code: .conflict) }
                     )
-                    let decision = DeliveryDecision(answer, of: batch) { attempts, _ in
-                        Timestamp(nanoseconds: now.nanoseconds + UInt64(attempts.signum()))
+                    let decision = DeliveryDecision(answer, of: batch) { entry, _ in
+                        Timestamp(nanoseconds: now.nanoseconds + UInt64(entry.attempts.saturatingAdding(1).signum()))
                     }
                     try await engine.settle(batch, decision.outcomes, Attempt(at: now, failures: failures))
                 }

@@ -147,6 +147,60 @@ import Testing
         await engine.close()
     }
 
+    @Test func `a message that is not one JSON value becomes a dead letter, and the events around it arrive`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        let damaged = zip(["", " ", "{},{}"], 2...).map { text, number in
+            OutboxEvent(
+                id: "event-\(number)",
+                kind: EventKind("analytics/1", "track"),
+                createdAt: OutboxEvent.start,
+                payload: Array(text.utf8)
+            )
+        }
+        _ = try await engine.append([.numbered(1)] + damaged + [.numbered(5)], to: ["a"])
+        var (delivered, dead): ([String], [String]) = ([], [])
+        while delivered.count + dead.count < 5 {
+            let next = try await batch(engine)
+            let damage = next.damage
+            let outcome: DeliveryOutcome = damage == nil ? .delivered : .dead
+            let attempt = Attempt(at: now, failures: next.entries.map { _ in damage })
+            try await engine.settle(next, next.entries.map { _ in outcome }, attempt)
+            if damage == nil { delivered += next.entries.map(\.id) } else { dead += next.entries.map(\.id) }
+        }
+        #expect(delivered == ["event-1", "event-5"])
+        #expect(dead == ["event-2", "event-3", "event-4"])
+        let letters = try await engine.records(RecordSelection(states: [.dead]))
+        #expect(letters.map(\.event.payload) == damaged.map(\.payload))
+        #expect(letters.map { $0.attempts.last?.failure?.code } == [.storage, .storage, .storage])
+        await engine.close()
+    }
+
+    @Test func `a letter without a payload stays when letters are replayed, and the replay says so`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a", "b"])
+        let engine = try await engine(servers)
+        var empty = OutboxEvent.numbered(1)
+        empty.payload = []
+        _ = try await engine.append([empty, .numbered(2)], to: ["a"])
+        for _ in 1...2 {
+            let next = try await batch(engine)
+            #expect(next.entries.count == 1)
+            try await engine.settle(next, [.dead], Attempt(at: now, failures: [DeliveryFailure(.invalid, "no")]))
+        }
+        let (count, left) = try await engine.replay(RecordSelection(), among: ["a", "b"])
+        #expect(count == 1 && left?.code == .tooLarge)
+        #expect(left?.message.hasPrefix("1 dead letter stays, ") == true)
+        #expect(try await batch(engine).entries.map(\.id) == ["event-2"])
+        let moved = try await engine.replay(RecordSelection(), to: "b")
+        #expect(moved.count == 0 && moved.left?.code == .tooLarge)
+        #expect(try await engine.records(RecordSelection(states: [.dead])).map(\.event.id) == ["event-1"])
+        await engine.close()
+    }
+
     @Test func `a program drops and moves only what no host has taken or delivered, and leaves other connectors alone`()
         async throws
     {
@@ -191,7 +245,7 @@ import Testing
         async let one = first.replay(RecordSelection(), to: "b")
         async let two = second.replay(RecordSelection(), to: "b")
         let counts = try await (one, two)
-        #expect(counts.0 + counts.1 == 12)
+        #expect(counts.0.count + counts.1.count == 12)
         let queued = try await first.records(RecordSelection(targets: ["b"], states: [.queued]))
         #expect(queued.map(\.event.id).sorted() == (1...12).map { "event-\($0)" }.sorted())
         await first.close()

@@ -87,6 +87,28 @@ import Testing
         #expect(state.leases["a"]?.held.isEmpty == true)
     }
 
+    @Test func `how many events have gone with a consumer is known, however long it was away`() {
+        var consumer = NATSSchema.Consumer(
+            path: "a",
+            slot: 0,
+            lease: 30_000_000_000,
+            pending: 4,
+            leased: 3,
+            floor: 0,
+            last: 3,
+            created: OutboxEvent.start
+        )
+        var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
+        var lost = [state.adopt(["a": consumer]), state.adopt([:])]
+        // Another host has delivered some, while a listing lacked the consumer.
+        (consumer.pending, consumer.leased) = (2, 3)
+        lost += [state.adopt(["a": consumer]), state.adopt([:])]
+        (consumer.pending, consumer.leased) = (1, 0)
+        consumer.created = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 60_000_000_000)
+        lost += [state.adopt(["a": consumer]), state.adopt(["a": consumer])]
+        #expect(lost == [[:], [:], [:], [:], ["a": 4], [:]])
+    }
+
     @Test func `the last settled events are remembered, also those that the server knows to be settled`() {
         var settled = NATSEngine.SettledEvents()
         for position in 1...Int64(25_000) {

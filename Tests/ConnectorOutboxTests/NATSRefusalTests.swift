@@ -76,6 +76,98 @@ import Testing
         }
     }
 
+    @Test func `that settled events cannot be deleted is known after one request, and soon that they can be again`()
+        async throws
+    {
+        let step = Mutex(0)
+        let told = Mutex<[String?]>([])
+        let answer: SteeredAnswer = { request in
+            let current = step.withLock(\.self)
+            // Nothing waits.
+            if current > 0, request.subject.hasPrefix("$JS.API.CONSUMER.LIST.") {
+                return request.message(Array(#"{"total":0,"consumers":[]}"#.utf8))
+            }
+            guard current == 1 else { return nil }
+            if request.subject.hasPrefix("$JS.API.STREAM.MSG.DELETE.") { return request.denial }
+            return request.isEvent ? request.refusal(503, 10_077, "maximum bytes exceeded") : nil
+        }
+        let onTrim: @Sendable (ConnectorError?) -> Void = { error in told.withLock { $0.append(error?.message) } }
+        try await NATSEngine.withFake(onTrim: onTrim, answer) { engine, log in
+            _ = try await engine.append((1...3).map { .numbered($0) }, to: ["a"])
+            step.withLock { $0 = 1 }
+            await #expect(throws: ConnectorError.self) { try await engine.append([.numbered(4)], to: ["a"]) }
+            let words = told.withLock(\.self)
+            #expect(words.count == 1)
+            #expect(words.first??.contains("$JS.API.STREAM.MSG.DELETE.OUTBOX") == true)
+            #expect(log.subjects("$JS.API.STREAM.MSG.DELETE.").count == 1)
+            step.withLock { $0 = 2 }
+            // Nothing more is sent: the looks alone try again.
+            while told.withLock(\.count) < 2 {
+                try await engine.check(["a"])
+                await Task.yield()
+            }
+            let areGone = told.withLock { told in told.map { $0 == nil } }
+            #expect(areGone == [false, true])
+            #expect(log.subjects("$JS.API.STREAM.MSG.DELETE.").count == 4)
+        }
+    }
+
+    @Test func `a leaf node without JetStream is told what it lacks`() async throws {
+        let answer: SteeredAnswer = { request in
+            request.isEvent ? request.message([], headers: "NATS/1.0 503") : nil
+        }
+        try await NATSEngine.withFake(waits: .brief, answer) { engine, _ in
+            let error = await #expect(throws: ConnectorError.self) {
+                try await engine.append([.numbered(1)], to: ["a"])
+            }
+            #expect(error?.message.contains("no NATS server offers JetStream") == true, "\(error?.message ?? "")")
+            #expect(error?.fix?.contains("domains are not supported") == true)
+        }
+    }
+
+    /// Why streams and consumers for `a` and `b` cannot be made; nil if they can.
+    private func migrationFailure(_ log: RequestLog, _ answer: @escaping SteeredAnswer) async throws -> ConnectorError?
+    {
+        let store = FakeJetStream(["a"])
+        var answers = FakeNATSServer.Answers()
+        answers.answer = { request in
+            log.add(request)
+            return answer(request) ?? Array(store.answer(request).joined())
+        }
+        let server = try FakeNATSServer(answers)
+        defer { withExtendedLifetime(server) {} }
+        do throws(ConnectorError) {
+            _ = try await NATSEngine.migrate(NATSSettings(url: server.url), targets: ["a", "b"])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `a migration that fails says what it has done, and that it can be repeated`() async throws {
+        let error = try await migrationFailure(RequestLog()) { request in
+            if request.subject.contains(".STREAM.INFO.") { return request.refusal(404, 10_059, "stream not found") }
+            guard request.subject.contains(".CONSUMER.DURABLE.CREATE.") else { return nil }
+            return request.refusal(400, 10_026, "maximum consumers limit reached")
+        }
+        #expect(error?.message.contains("maximum consumers limit reached") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("created the stream OUTBOX, created the stream OUTBOX-dead") == true)
+        #expect(error?.fix?.contains("limits of the account") == true)
+        #expect(error?.fix?.contains("makes only what is missing") == true)
+    }
+
+    @Test func `a consumer of another program that has a connector's name is left as it is`() async throws {
+        let log = RequestLog()
+        let error = try await migrationFailure(log) { request in
+            guard request.subject.contains(".CONSUMER.INFO.") else { return nil }
+            return request.message(Array(#"{"config":{"durable_name":"b","filter_subject":"OUTBOX.e.1.>"}}"#.utf8))
+        }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("the consumer b exists") == true, "\(error?.message ?? "")")
+        #expect(error?.fix?.contains("description") == true)
+        #expect(log.subjects("$JS.API.CONSUMER.DURABLE.CREATE.").isEmpty)
+    }
+
     /// Why a connector gets no batch; nil if it gets one.
     private func failure(_ engine: NATSEngine, _ target: String) async -> ConnectorError? {
         do throws(ConnectorError) {
@@ -148,6 +240,69 @@ import Testing
         #expect(error?.code == .storage)
         #expect(connects.withLock(\.self) == [])
         withExtendedLifetime(server) {}
+    }
+
+    @Test func `without encryption at the server, the error says what to change there`() async throws {
+        let server = try FakeNATSServer(FakeNATSServer.Answers())
+        let settings = NATSSettings(url: server.url, isEncrypted: true)
+        let error = await #expect(throws: ConnectorError.self) {
+            try await NATSConnection.connect(settings, renewed: { settings })
+        }
+        #expect(error?.fix?.contains("without allow_non_tls") == true, "\(error?.fix ?? "")")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func `a connection that the client library gives up is closed although the system has no more threads`()
+        async throws
+    {
+        var answers = FakeNATSServer.Answers()
+        answers.answer = { _ in Array("-ERR 'Permissions Violation for Subscription to \"_INBOX.1.*\"'\r\n".utf8) }
+        let server = try FakeNATSServer(answers)
+        let settings = NATSSettings(url: server.url)
+        let isRefusing = Mutex(false)
+        let make: HostThread.Make = { name, body in !isRefusing.withLock(\.self) && HostThread.start(name, body) }
+        let connection = try await NATSConnection.connect(settings, renewed: { settings }, makeThread: make)
+        let end = connection.state.withLock { $0.library?.ended }
+        let ended = try #require(end)
+        isRefusing.withLock { $0 = true }
+        try connection.send([], to: "somewhere")
+        await ended.wait()
+        await connection.close()
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func `a connection that cannot have a thread to close it is refused, and ended`() async throws {
+        let server = try FakeNATSServer(FakeNATSServer.Answers())
+        let settings = NATSSettings(url: server.url)
+        let left = Mutex(1)
+        let make: HostThread.Make = { name, body in
+            let isGiven = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            return isGiven && HostThread.start(name, body)
+        }
+        let error = await #expect(throws: ConnectorError.self) {
+            try await NATSConnection.connect(settings, renewed: { settings }, makeThread: make)
+        }
+        #expect(error?.message.contains("cannot create a thread") == true, "\(error?.message ?? "")")
+        #expect(error?.isRetryable == true)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test(arguments: ["\n", "\r\n", "\r\n\r\n"])
+    func `a JWT and a seed are found between lines of dashes, whatever ends a line`(_ end: String) throws {
+        let lines = [
+            "\u{FEFF}-----BEGIN NATS USER JWT-----", "e.J-.w", "------END NATS USER JWT------", "A note.",
+            "-----BEGIN USER NKEY SEED-----", "SUAX", "------END USER NKEY SEED------",
+        ]
+        let credentials = try #require(NATSCredentials(parsing: lines.joined(separator: end)))
+        #expect(credentials.jwt == "e.J-.w")
+        #expect(credentials.seed == "SUAX")
+        for count in 0..<lines.count {
+            #expect(NATSCredentials(parsing: lines.prefix(count).joined(separator: end)) == nil)
+        }
+        #expect(NATSCredentials(parsing: lines.dropFirst(3).joined(separator: end)) == nil)
     }
 
     @Test func `a file of credentials says when they expire`() {

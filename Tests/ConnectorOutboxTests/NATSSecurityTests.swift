@@ -27,6 +27,15 @@ import Testing
 
         """
 
+    /// What ``encryption`` says, and that clients need a certificate.
+    private static let verification = """
+        tls {
+            cert_file: "\(fixtures)/certificates/localhost.pem", key_file: "\(fixtures)/certificates/localhost.key.pem"
+            ca_file: "\(fixtures)/certificates/client.pem", verify: true
+        }
+
+        """
+
     private func token(_ token: String) -> String { "authorization { token: \"\(token)\" }\n" }
 
     private func engine(_ settings: NATSSettings) async throws(ConnectorError) -> NATSEngine {
@@ -94,6 +103,33 @@ import Testing
         #expect(absent?.message.contains("nothing.pem cannot be read") == true, "\(absent?.message ?? "")")
     }
 
+    @Test func `a server that verifies clients lets in those with a certificate, and the others learn what to set`()
+        async throws
+    {
+        let servers = try await NATSServers(configuration: Self.verification)
+        var settings = servers.settings(host: "localhost")
+        settings.authorities = Self.authority
+        settings.certificate = "\(Self.fixtures)/certificates/client.pem"
+        settings.key = "\(Self.fixtures)/certificates/client.key.pem"
+        try await opens(servers, settings)
+
+        var without = settings
+        (without.certificate, without.key) = (nil, nil)
+        let absent = await #expect(throws: ConnectorError.self) { try await self.engine(without) }
+        #expect(absent?.fix?.contains("set \"cert\" and \"key\"") == true, "\(absent?.fix ?? "")")
+        var unknown = settings
+        unknown.certificate = "\(Self.fixtures)/certificates/localhost.pem"
+        let mixed = await #expect(throws: ConnectorError.self) { try await self.engine(unknown) }
+        #expect(mixed?.message.contains("private key") == true, "\(mixed?.message ?? "")")
+        unknown.key = "\(Self.fixtures)/certificates/localhost.key.pem"
+        let refused = await #expect(throws: ConnectorError.self) { try await self.engine(unknown) }
+        #expect(refused?.fix?.contains("see their logs") == true, "\(refused?.fix ?? "")")
+        unknown.key = "\(Self.fixtures)/nothing.pem"
+        let nothing = await #expect(throws: ConnectorError.self) { try await self.engine(unknown) }
+        #expect(nothing?.message.contains("nothing.pem cannot be read") == true, "\(nothing?.message ?? "")")
+        #expect(nothing?.fix?.contains("\"key\" in \"tls\"") == true, "\(nothing?.fix ?? "")")
+    }
+
     @Test func `the right token opens the servers, a wrong one does not, and an open engine takes a new one`()
         async throws
     {
@@ -152,6 +188,31 @@ import Testing
         settings.credentials = "\(folder.path)/nothing"
         let absent = await #expect(throws: ConnectorError.self) { try await self.engine(settings) }
         #expect(absent?.message.contains("nothing") == true, "\(absent?.message ?? "")")
+    }
+
+    @Test func `a file of credentials with the line ends of another system opens the servers`() async throws {
+        let folder = try Folder()
+        let servers = try await NATSServers(configuration: try text("both.conf"))
+        var settings = servers.settings()
+        settings.credentials = "\(folder.path)/creds"
+        let lines = try text("first.creds").split(separator: "\n", omittingEmptySubsequences: false)
+        try write("\u{FEFF}" + lines.joined(separator: "\r\n"), to: "\(folder.path)/creds")
+        try await opens(servers, settings)
+    }
+
+    @Test func `a file of credentials opens servers that ask for none`() async throws {
+        let servers = try await NATSServers()
+        var settings = servers.settings()
+        settings.credentials = "\(Self.fixtures)/nats/first.creds"
+        try await opens(servers, settings)
+    }
+
+    /// Checks that an engine on servers stores an event.
+    private func opens(_ servers: NATSServers, _ settings: NATSSettings) async throws {
+        _ = try await servers.migrate(["a"], settings)
+        let engine = try await engine(settings)
+        #expect(try await engine.append([.numbered(1)], to: ["a"]).isApplied == [true])
+        await engine.close()
     }
 
     @Test func `new certificates are read while an engine is open, and until then the failure is told`() async throws {

@@ -122,6 +122,33 @@ import Testing
         await healthy.outbox.close()
     }
 
+    @Test func `what a host keeps in place after a failure of a part of its batch is given back`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"], lease: Self.lease)
+        let (sick, healthy) = (bench(servers), bench(servers))
+        sick.vendor.answers { events in
+            .success(
+                events.map { event in
+                    switch event.id {
+                    case "event-1": .accepted
+                    case "event-2": .retry("away", after: .seconds(3600))
+                    default: .unsent("not sent")
+                    }
+                }
+            )
+        }
+        // Stored before the start, so that the first look finds all of them.
+        _ = try await sick.outbox.append(sick.events(1...4), to: ["a"])
+        try await sick.outbox.start(isStored: true)
+        await advance(sick) { sick.vendor.batches.joined().contains("event-2") }
+        try await healthy.outbox.start(isStored: true)
+        await delivered(3, healthy)
+        #expect(Set(healthy.vendor.batches.joined()) == ["event-2", "event-3", "event-4"])
+        #expect(sick.vendor.batches.joined().count { $0 == "event-2" } == 1)
+        await sick.outbox.close()
+        await healthy.outbox.close()
+    }
+
     @Test func `what another host gives back after a move follows the connector that has moved`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a", "b"], lease: Self.lease)
@@ -165,7 +192,11 @@ import Testing
         _ = try await servers.migrate(["a"], lease: Self.lease)
         let host = bench(servers)
         host.vendor.answers { events in
-            .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(3600)) : .accepted })
+            .success(
+                events.map { event in
+                    event.id == "event-1" ? .retry("later", after: .seconds(3600), code: .conflict) : .accepted
+                }
+            )
         }
         try await host.outbox.start(isStored: true)
         _ = try await host.outbox.append(host.events(1...2), to: ["a"])

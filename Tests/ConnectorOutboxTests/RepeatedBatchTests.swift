@@ -73,6 +73,43 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `a batch that ends its plugin's runner twice is halved, until the failure names the event that does`()
+        async throws
+    {
+        let bench = Bench(limits: BatchLimits(count: 200))
+        bench.vendor.answers { events in
+            guard events.contains(where: { $0.id == "event-151" }) else {
+                return .success(events.map { _ in .accepted })
+            }
+            var error = ConnectorError(.crashed, "the runner has ended", isRetryable: true)
+            error.sending = .yes
+            return .failure(error)
+        }
+        _ = try await bench.outbox.append(bench.events(1...200), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...10 { await bench.nextAttempt() }
+        await bench.paused()
+        #expect(bench.vendor.batches.map(\.count) == [200, 200, 100, 100, 100, 50, 50, 50, 25, 12, 6, 3, 1])
+        #expect(bench.statistics().delivered == 150)
+        guard case .paused(let failure, _)? = bench.outbox.condition(of: "a") else {
+            Issue.record("the delivery does not pause")
+            return
+        }
+        #expect(failure.code == .crashed && failure.reason.contains("event-151"), "\(failure.reason)")
+        let last = try await bench.outbox.engine().records(RecordSelection(ids: ["event-151"])).first?.attempts.last
+        #expect(last?.failure == failure)
+        let reason = "the runner has ended"
+        #expect(bench.pauses.reasons == [reason, nil, reason, nil, reason, failure.reason])
+        await bench.nextAttempt()
+        await bench.paused()
+        #expect(bench.pauses.reasons.count == 6, "it is told once")
+        #expect(try await bench.outbox.drop(RecordSelection(ids: ["event-151"], states: [.queued])) == 1)
+        await bench.nextAttempt()
+        await bench.drained()
+        #expect(bench.statistics().delivered == 199)
+        await bench.outbox.close()
+    }
+
     @Test func `a batch that takes too long at one child of a composite is halved, whatever another one answers`()
         async throws
     {
@@ -87,6 +124,25 @@ import Testing
         for _ in 1...3 { await bench.nextAttempt() }
         await bench.drained()
         #expect(bench.vendor.batches.map(\.count) == [100, 100, 50, 25, 25, 25, 25])
+        await bench.outbox.close()
+    }
+
+    @Test(arguments: [(0, [8, 6, 3, 3]), (2, [8, 6, 4])] as [(Int, [Int])])
+    func `the rest of a batch that times out is halved if it times out again and nothing of it was taken`(
+        _ taken: Int,
+        _ counts: [Int]
+    ) async throws {
+        let bench = Bench(limits: BatchLimits(count: 8))
+        let late = DeliveryAnswer.retry("too slow", code: .timedOut)
+        bench.vendor.answers { events in
+            let accepted = [8: 2, 6: taken][events.count] ?? events.count
+            return .success(events.indices.map { $0 < accepted ? .accepted : late })
+        }
+        _ = try await bench.outbox.append(bench.events(1...8), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...2 { await bench.nextAttempt() }
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == counts)
         await bench.outbox.close()
     }
 

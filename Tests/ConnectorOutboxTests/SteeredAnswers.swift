@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
 import ConnectorTestSupport
 import Synchronization
@@ -34,9 +35,11 @@ extension NATSEngine {
     /// - Parameters:
     ///   - waits: The engine's timeouts.
     ///   - maximum: The largest message that the server takes, in bytes.
+    ///   - onTrim: Called when settled events can no longer be deleted, and once they can again.
     static func withFake(
         waits: NATSSettings.Waits = NATSSettings.Waits(),
         maximum: Int = 1_048_576,
+        onTrim: @escaping @Sendable (ConnectorError?) -> Void = { _ in },
         _ answer: @escaping SteeredAnswer = { _ in nil },
         _ body: (NATSEngine, RequestLog) async throws -> Void
     ) async throws {
@@ -53,7 +56,8 @@ extension NATSEngine {
         let server = try FakeNATSServer(answers)
         var settings = NATSSettings(url: server.url)
         settings.waits = waits
-        let engine = try await NATSEngine(settings, targets: ["a", "b"], now: { OutboxEvent.start })
+        let targets = ["a", "b"]
+        let engine = try await NATSEngine(settings, targets: targets, now: { OutboxEvent.start }, onTrim: onTrim)
         try await body(engine, log)
         await engine.close()
         withExtendedLifetime(server) {}

@@ -85,15 +85,13 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `whoever is to learn of a stored event learns of it once, and of no other`() async throws {
+    @Test func `nobody learns of an event that is not stored`() async throws {
         let engine = try await SQLiteEngine(now: { OutboxEvent.start })
         let steps = Mutex<[OutboxStep]>([])
-        let step = try await engine.append([.numbered(1)], to: ["a"]) { step in steps.withLock { $0.append(step) } }
-        #expect(steps.withLock(\.self) == [step])
         await engine.close()
         await #expect(throws: ConnectorError.self) {
-            try await engine.append([.numbered(2)], to: ["a"]) { step in steps.withLock { $0.append(step) } }
+            try await engine.append([.numbered(1)], to: ["a"]) { step in steps.withLock { $0.append(step) } }
         }
-        #expect(steps.withLock(\.self) == [step])
+        #expect(steps.withLock(\.self) == [])
     }
 }

@@ -34,6 +34,7 @@ impl Asks {
             host.emit("x", &value).err(),
             storage.get("x").err(),
             storage.set("x", b"").err(),
+            storage.replace("x", None, b"").err(),
             storage.remove("x").err(),
             storage.keys("").err(),
         ];
@@ -225,11 +226,11 @@ fn a_service_that_the_manifest_does_not_name_is_an_error_that_says_so() {
     let (messages, asked) = outcome(Lender::default(), |instance, call| unsafe {
         assert_eq!(asks_nothing(instance, call, std::ptr::null_mut()), 0);
     });
-    let expected = ["http/1", "clock/1", "gates/1", "events/1", "storage/1", "storage/1", "storage/1", "storage/1", "gates/1"];
+    let expected = ["http/1", "clock/1", "gates/1", "events/1", "storage/1", "storage/1", "storage/1", "storage/1", "storage/1", "gates/1"];
     assert_eq!(asked, expected);
     let required = |id: &str| format!("the manifest must require {id}");
     let mut words = vec![required("http/1"), required("clock/1"), "the manifest has no \"uses\"".to_owned()];
     words.push(required("events/1"));
-    words.extend([(); 4].map(|()| required("storage/1")));
+    words.extend([(); 5].map(|()| required("storage/1")));
     assert_eq!(messages, words.join("; "));
 }

@@ -9,9 +9,7 @@ struct AmplitudeAnswer {
     private let response: HTTPResponse
     private let body: JSONValue?
 
-    init(_ response: HTTPResponse) {
-        (self.response, body) = (response, try? response.json())
-    }
+    init(_ response: HTTPResponse) { (self.response, body) = (response, try? response.json()) }
 
     /// Whether Amplitude refuses the key; it does so with status 400.
     var refusesKey: Bool {
@@ -40,6 +38,8 @@ struct AmplitudeAnswer {
             for (name, indices) in body?[list]?.leaves(under: list) ?? [] {
                 var failure = failure(now: now)
                 failure.message += ", \(name)"
+                // One device or user sends too much: with `rateLimited` the host would hold up the others, too.
+                if response.status == 429 { failure.status = .failed }
                 for index in indices.array?.compactMap(\.integer) ?? [] where places.indices.contains(Int(index)) {
                     failures[places[Int(index)]] = failure
                 }

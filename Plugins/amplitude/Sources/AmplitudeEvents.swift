@@ -29,7 +29,7 @@ struct AmplitudeEvents {
             "insert_id": .string(event.messageId), "library": "connector-host/1.0.0",
         ]
         object.set("user_id", event.userId)
-        object.set("device_id", event.anonymousId)
+        object.set("device_id", event.anonymousId.given)
         let context = JSONValue.object(event.context).leaves()
         for (member, place) in Self.circumstances {
             object.set(member, context.first { $0.name == place }?.value.string)

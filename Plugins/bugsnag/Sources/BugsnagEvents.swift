@@ -18,17 +18,18 @@ struct BugsnagEvents {
     /// Encodes a report as it appears in a request.
     func encode(_ report: CrashReport, now: Timestamp) -> [UInt8] {
         let time = "\(report.timestamp ?? now)"
-        var app: JSONObject = ["releaseStage": .string(report.environment ?? environment)]
-        app.set("version", report.release ?? release)
+        var app: JSONObject = ["releaseStage": .string(report.environment.given ?? environment)]
+        app.set("version", report.release.given ?? release)
         var metadata = JSONObject()
         for member in report.context.members {
             // Every section of metadata is an object.
             metadata[member.name] = member.value.object == nil ? ["value": member.value] : member.value
         }
-        metadata.set("tags", JSONObject(report.tags.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
+        let tags = JSONObject(report.tags.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
+        if !tags.isEmpty { metadata.displace("tags", with: .object(tags)) }
         var section: JSONObject = ["id": .string(report.id), "level": .string(report.level.rawValue)]
         if !report.exceptions.isEmpty { section.set("message", report.message) }
-        metadata["report"] = .object(section)
+        metadata.displace("report", with: .object(section))
         var event: JSONObject = [
             "payloadVersion": "4.0",
             "exceptions": .array(exceptions(of: report)),
@@ -83,8 +84,8 @@ struct BugsnagEvents {
     private func breadcrumb(_ breadcrumb: Breadcrumb, time: String) -> JSONValue {
         let category = breadcrumb.category ?? ""
         var metadata = breadcrumb.data
-        metadata["level"] = .string(breadcrumb.level.rawValue)
-        if !category.isEmpty { metadata["category"] = .string(category) }
+        metadata.displace("level", with: .string(breadcrumb.level.rawValue))
+        if !category.isEmpty { metadata.displace("category", with: .string(category)) }
         return [
             "timestamp": .string(breadcrumb.timestamp.map { "\($0)" } ?? time),
             "name": .string(breadcrumb.message),

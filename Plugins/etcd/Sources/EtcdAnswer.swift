@@ -32,7 +32,9 @@ enum EtcdAnswer {
         guard let bytes = Base64.decode(pair["value"]?.string ?? "") else {
             throw PluginError(.protocolViolation, "etcd's answer has a value that is not Base64", domain: "etcd")
         }
-        let value = (try? JSONValue(parsing: bytes)) ?? .string(String(decoding: bytes, as: UTF8.self))
+        // Another client may have stored JSON that is too deep for a setting.
+        let json = try? JSONValue(parsing: bytes, depthLimit: SettingsChange.depthLimit)
+        let value = json ?? .string(String(decoding: bytes, as: UTF8.self))
         // Another client stored this: a setting is never null.
         return value == .null ? "null" : value
     }

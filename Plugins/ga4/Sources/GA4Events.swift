@@ -71,7 +71,7 @@ enum GA4Events {
         var properties = event.namedProperties
         let names = [("url", "page_location"), ("title", "page_title"), ("referrer", "page_referrer")]
         for (name, parameter) in names where event.type == .page {
-            properties[parameter] = properties[name] ?? event.context["page"]?[name]
+            properties[parameter] = properties[name].given ?? event.context["page"]?[name]
             properties[name] = nil
         }
         if event.type == .screen { properties.set("screen_name", event.name) }

@@ -29,7 +29,7 @@ struct GA4Requests {
     /// A request with encoded events of one person, as one of them names it. A check validates events without counting them.
     func collect(_ events: [[UInt8]], of event: AnalyticsEvent, isCheck: Bool = false) throws -> HTTPRequest {
         var person = JSONObject()
-        person.set(isOfApp ? "app_instance_id" : "client_id", event.anonymousId ?? event.userId)
+        person.set(isOfApp ? "app_instance_id" : "client_id", event.anonymousId.given ?? event.userId)
         person.set("user_id", event.userId)
         if event.type == .identify { person["user_properties"] = .object(try GA4Events.userProperties(event.traits)) }
         var body = Array(JSONValue.object(person).utf8().dropLast()) + Array(#","events":["#.utf8)

@@ -67,9 +67,9 @@ struct MatomoRequests {
             items.append((name, value.string ?? value.serialized()))
         }
         add("uid", event.userId.map { .string($0) })
-        // A visitor's id has 16 hexadecimal digits.
-        let visitor = StableUUID.from(event.anonymousId ?? event.distinctId).filter { $0 != "-" }.prefix(16)
-        add("_id", .string(String(visitor)))
+        // A visitor's id has 16 hexadecimal digits. As `_id`, it is only a hint: visitors unknown so far join the last visit from the host.
+        let visitor = StableUUID.from(event.anonymousId.given ?? event.distinctId).filter { $0 != "-" }.prefix(16)
+        add(event.userId.given == nil ? "cid" : "_id", .string(String(visitor)))
         add("cdt", .integer(event.milliseconds(now: now) / 1000))
         add("ua", event.context["userAgent"])
         add("lang", event.context["locale"])
@@ -77,17 +77,18 @@ struct MatomoRequests {
         let (properties, page) = (event.properties, event.context["page"])
         add(
             "url",
-            properties["url"] ?? page?["url"] ?? event.name.map { .string("app://screen/\(PercentCoding.encode($0))") }
+            properties["url"].given ?? page?["url"].given
+                ?? event.name.map { .string("app://screen/\(PercentCoding.encode($0))") }
         )
-        add("urlref", properties["referrer"] ?? page?["referrer"])
+        add("urlref", properties["referrer"].given ?? page?["referrer"])
         switch event.type {
-        case .page, .screen: add("action_name", properties["title"] ?? event.name.map { .string($0) })
+        case .page, .screen: add("action_name", properties["title"].given ?? event.name.map { .string($0) })
         case .track:
             add("ca", 1)
-            add("e_c", properties["category"] ?? "Events")
+            add("e_c", properties["category"].given ?? "Events")
             add("e_a", event.event.map { .string($0) })
-            add("e_n", properties["label"] ?? properties["name"])
-            add("e_v", (properties["value"] ?? properties["revenue"])?.number.map { .number($0) })
+            add("e_n", properties["label"].given ?? properties["name"])
+            add("e_v", (properties["value"]?.number ?? properties["revenue"]?.number).map { .number($0) })
         default: throw PluginError(.unsupported, "the tracking API has no \(event.type.rawValue)", domain: "matomo")
         }
         for member in properties.members where member.name.hasPrefix("dimension") { add(member.name, member.value) }

@@ -28,7 +28,7 @@ struct Mixpanel: AnalyticsPlugin {
         keyCheck.evidence(try await reach())
     }
 
-    /// Events go to the import, and what they say about users and groups goes to profiles. Both are idempotent.
+    /// Events go to the import, and what they say about users and groups to profiles. Both are idempotent.
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
         var delivery = SteppedDelivery(count: events.count)
@@ -38,13 +38,12 @@ struct Mixpanel: AnalyticsPlugin {
             _ send: ([[UInt8]]) async throws -> Void
         ) async {
             let places = events.indices.filter { isFit(events[$0]) }
+            let fit = places.map { events[$0] }
             await delivery.add(places) {
-                try await MixpanelRequests.limits.deliver(places.map { events[$0] }, encode: encode) { batch in
-                    try await send(batch.map(\.bytes))
-                }
+                try await MixpanelRequests.limits.deliver(fit, encode: encode) { try await send($0.map(\.bytes)) }
             }
         }
-        await deliver({ $0.type != .identify && $0.type != .group }, { try items.event($0, now: now) }, `import`)
+        await deliver(MixpanelItems.isImported, { try items.event($0, now: now) }, `import`)
         await deliver({ $0.type == .identify || $0.type == .group }, items.user) { try await update(false, $0) }
         await deliver({ $0.type == .group && !$0.traits.isEmpty }, items.group) { try await update(true, $0) }
         return try delivery.result()

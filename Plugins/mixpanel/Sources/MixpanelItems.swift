@@ -11,42 +11,46 @@ struct MixpanelItems {
     /// The Mixpanel group key for the specification's groups.
     let groupKey: String
 
-    /// An event as it appears in an import. With both ids, Mixpanel learns that they belong to one user.
+    /// The names of events that bring none.
+    private static let names: [AnalyticsEvent.Kind: String] = [
+        .screen: "Screen Viewed", .page: "Page Viewed", .identify: "User Identified",
+    ]
+
+    /// Whether an event goes to the import: an identify only if it has both ids, because no profile tells that they are one user's.
+    static func isImported(_ event: AnalyticsEvent) -> Bool {
+        event.type == .identify ? event.userId != nil && event.anonymousId.given != nil : event.type != .group
+    }
+
+    /// An event as it appears in an import. Mixpanel joins the ids of one that has both, unless its name is the earlier `$identify`.
     func event(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
-        let name: String =
-            switch event.type {
-            case .screen: "Screen Viewed"
-            case .page: "Page Viewed"
-            case .alias: throw PluginError(.unsupported, "this API has no alias", domain: "mixpanel")
-            default: event.event ?? ""
-            }
+        guard event.type != .alias else { throw PluginError(.unsupported, "this API has no alias", domain: "mixpanel") }
+        let name = Self.names[event.type] ?? event.event ?? ""
         var properties = event.namedProperties
         properties["time"] = .integer(event.milliseconds(now: now))
-        properties["distinct_id"] = .string(event.distinctId)
+        properties["distinct_id"] = id(of: event)
         properties["$insert_id"] = .string(Self.insertId(event.messageId))
         properties.set("$user_id", event.userId)
-        properties.set("$device_id", event.anonymousId)
-        properties["ip"] = .string(event.context["ip"]?.string ?? properties["ip"]?.string ?? "0")
+        properties.set("$device_id", event.anonymousId.given)
+        properties["ip"] = .string(event.context["ip"].given?.string ?? properties["ip"].given?.string ?? "0")
         return JSONValue.object(["event": .string(name), "properties": .object(properties)]).utf8()
     }
 
     /// The update of a user's profile: the traits, or the group that the user joins. Without `$ip`, Mixpanel would locate the host.
     func user(_ event: AnalyticsEvent) -> [UInt8] {
-        var profile: JSONObject = ["$token": "", "$distinct_id": .string(event.distinctId)]
-        profile["$ip"] = .string(event.context["ip"]?.string ?? "0")
         let groups: JSONObject = [groupKey: [.string(event.groupId ?? "")]]
         let (change, value) = event.type == .identify ? ("$set", event.traits) : ("$union", groups)
-        profile[change] = .object(value)
-        return encoded(profile)
+        let ip = JSONValue.string(event.context["ip"].given?.string ?? "0")
+        return encoded(["$token": "", "$distinct_id": id(of: event), "$ip": ip, change: .object(value)])
     }
 
     /// The update of a group's profile.
     func group(_ event: AnalyticsEvent) -> [UInt8] {
-        encoded([
-            "$token": "", "$group_key": .string(groupKey), "$group_id": .string(event.groupId ?? ""),
-            "$set": .object(event.traits),
-        ])
+        let (key, id) = (JSONValue.string(groupKey), JSONValue.string(event.groupId ?? ""))
+        return encoded(["$token": "", "$group_key": key, "$group_id": id, "$set": .object(event.traits)])
     }
+
+    /// The id under which Mixpanel files a user's events; without a `$user_id`, that is the `$device_id` with a prefix.
+    private func id(of event: AnalyticsEvent) -> JSONValue { .string(event.userId ?? "$device:\(event.distinctId)") }
 
     /// The profile with the token's placeholder, and no other text that reads as one.
     private func encoded(_ profile: JSONObject) -> [UInt8] {

@@ -34,17 +34,15 @@ struct MixpanelRequests {
     }
 
     /// An update of encoded profiles.
-    func profiles(ofGroups isOfGroups: Bool, _ items: [[UInt8]]) -> HTTPRequest {
-        let url = endpoint.appending(path: isOfGroups ? "/groups" : "/engage").with("verbose", "1")
-        var request = request(url, items)
-        request.hasPlaceholdersInBody = true
-        return request
+    func profiles(ofGroups: Bool, _ items: [[UInt8]]) -> HTTPRequest {
+        request(endpoint.appending(path: ofGroups ? "/groups" : "/engage").with("verbose", "1"), items, isSecret: true)
     }
 
-    private func request(_ url: HTTPURL, _ items: [[UInt8]]) -> HTTPRequest {
+    private func request(_ url: HTTPURL, _ items: [[UInt8]], isSecret: Bool = false) -> HTTPRequest {
+        let headers: HTTPFields = ["Content-Type": "application/json"]
         var body = [UInt8(ascii: "[")]
         body.append(items, separator: UInt8(ascii: ","))
         body.append(UInt8(ascii: "]"))
-        return HTTPRequest(.post, url, headers: ["Content-Type": "application/json"], body: body)
+        return HTTPRequest(.post, url, headers: headers, body: body, hasPlaceholdersInBody: isSecret)
     }
 }

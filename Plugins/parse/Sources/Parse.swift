@@ -49,8 +49,9 @@ struct Parse: DatabasePlugin {
             let request = requests.create(record, in: collection, id: id, requestId: RandomIdentifier.uuid())
             answer = try await send(request, for: ParseAnswer.created)
         } catch {
-            // "objectId is an invalid field name": the option allowCustomObjectId of the server is off.
-            guard id != nil, error.detail == 104 || error.detail == 105 else { throw error }
+            // The option allowCustomObjectId of the server is off. Other names have the same code.
+            let words = "objectId is an invalid field name"
+            guard id != nil, error.detail == 105, error.message.contains(words) else { throw error }
             let message = "the server assigns the ids of new objects: \(error.message)"
             throw PluginError(.unsupported, message, domain: "parse", detail: error.detail)
         }

@@ -48,8 +48,7 @@ struct PostHog: AnalyticsPlugin {
         throw PluginError(.rateLimited, "the project's quota of events is used up", domain: "posthog", detail: 200)
     }
 
-    /// The error, with PostHog's own `detail`.
     private func failure(_ response: HTTPResponse) -> PluginError {
-        response.failure(vendor: "posthog", words: (try? response.json())?["detail"]?.string, now: host.clock.now)
+        PostHogAnswer.failure(response, now: host.clock.now)
     }
 }

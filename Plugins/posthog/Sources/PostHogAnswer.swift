@@ -25,9 +25,22 @@ enum PostHogAnswer {
 
     /// How the texts begin with which newer servers refuse what was sent (PostHog's `rust/capture`).
     private static let refusals = [
-        "request holds no event", "request missing", "event submitted", "replay event submitted", "invalid event",
-        "failed to decode request", "failed to parse request", "failed to hydrate",
+        "request holds no event", "request missing", "event submitted", "replay event", "invalid event",
+        "failed to decode request", "failed to parse request", "failed to hydrate", "payload empty after filtering",
+        oversize,
     ]
+
+    /// How the text begins with which PostHog refuses an event that is too large for its queue, where an event is JSON in JSON; newer
+    /// servers do so with status 413.
+    private static let oversize = "maximum event size exceeded"
+
+    /// The error for a refusal, with PostHog's own `detail`.
+    static func failure(_ response: HTTPResponse, now: Timestamp) -> PluginError {
+        let words = (try? response.json())?["detail"]?.string
+        var failure = response.failure(vendor: "posthog", words: words, now: now)
+        if failure.status == .invalid, response.excerpt.hasPrefix(oversize) { failure.status = .tooLarge }
+        return failure
+    }
 
     /// The answer to a request for feature flags: `flags` in version 2, `featureFlags` before.
     static let flags = VendorAnswer(

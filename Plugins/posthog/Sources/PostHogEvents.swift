@@ -23,9 +23,9 @@ struct PostHogEvents {
         var properties = properties(of: event)
         properties["$lib"] = "connector-host"
         properties["$lib_version"] = "1.0.0"
-        properties.set("$ip", event.context["ip"]?.string)
+        properties.set("$ip", event.context["ip"].given?.string)
         // Without an address, PostHog would move the person to the place of the host.
-        if properties["$ip"]?.string == nil, properties["$geoip_disable"]?.bool == nil {
+        if properties["$ip"].given?.string == nil, properties["$geoip_disable"]?.bool == nil {
             properties["$geoip_disable"] = true
         }
         if !event.context.isEmpty { properties["context"] = .object(event.context) }
@@ -56,11 +56,11 @@ struct PostHogEvents {
         case .track: break
         case .identify:
             properties["$set"] = .object(event.traits)
-            if event.userId != nil { properties["$anon_distinct_id"] = event.anonymousId.map { .string($0) } }
+            if event.userId != nil { properties.set("$anon_distinct_id", event.anonymousId.given) }
         case .screen: properties["$screen_name"] = event.name.map { .string($0) }
         case .page:
-            properties["$current_url"] = event.properties["url"] ?? event.context["page"]?["url"]
-            properties["title"] = event.properties["title"] ?? event.name.map { .string($0) }
+            properties["$current_url"] = event.properties["url"].given ?? event.context["page"]?["url"]
+            properties["title"] = event.properties["title"].given ?? event.name.map { .string($0) }
             if let category = event.category { properties["category"] = .string(category) }
         case .group:
             properties["$group_type"] = .string(groupType)

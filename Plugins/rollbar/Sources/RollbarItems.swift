@@ -14,9 +14,10 @@ struct RollbarItems {
 
     /// Encodes a report as the data of an item.
     func encode(_ report: CrashReport, now: Timestamp) -> [UInt8] {
-        let (time, release) = (report.timestamp ?? now, report.release ?? release)
+        let (time, release) = (report.timestamp ?? now, report.release.given ?? release)
+        let environment = report.environment.given ?? environment
         var data: JSONObject = [
-            "uuid": .string(StableUUID.from(report.id)), "environment": .string(cut(report.environment ?? environment)),
+            "uuid": .string(StableUUID.from(report.id)), "environment": .string(cut(environment)),
             "level": .string(report.level == .fatal ? "critical" : report.level.rawValue),
             "timestamp": .integer(Int64(clamping: time.nanoseconds / 1_000_000_000)),
             "platform": .string(platform), "language": "swift", "body": .object(body(of: report, time: time)),
@@ -32,10 +33,11 @@ struct RollbarItems {
             data["person"] = .object(person)
         }
         var custom = report.context
-        custom.set("tags", JSONObject(report.tags.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
-        if !report.exceptions.isEmpty { custom.set("message", report.message) }
-        if !report.isHandled { custom["unhandled"] = true }
-        if let release, release.unicodeScalars.count > 40 { custom["release"] = .string(release) }
+        let tags = JSONObject(report.tags.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
+        if !tags.isEmpty { custom.displace("tags", with: .object(tags)) }
+        if !report.exceptions.isEmpty, let text = report.message { custom.displace("message", with: .string(text)) }
+        if !report.isHandled { custom.displace("unhandled", with: true) }
+        if let release, release.unicodeScalars.count > 40 { custom.displace("release", with: .string(release)) }
         data.set("custom", custom)
         return JSONValue.object(data).utf8()
     }
@@ -71,8 +73,8 @@ struct RollbarItems {
 
     private func telemetry(_ breadcrumb: Breadcrumb, time: Timestamp) -> JSONValue {
         var body = breadcrumb.data
-        body["message"] = .string(breadcrumb.message)
-        body.set("category", breadcrumb.category)
+        body.displace("message", with: .string(breadcrumb.message))
+        if let category = breadcrumb.category { body.displace("category", with: .string(category)) }
         let milliseconds = (breadcrumb.timestamp ?? time).nanoseconds / 1_000_000
         return [
             "level": .string(breadcrumb.level == .fatal ? "critical" : breadcrumb.level.rawValue), "type": "log",

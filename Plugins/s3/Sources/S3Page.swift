@@ -22,7 +22,7 @@ struct S3Page {
 
     /// Reads the document, which says whether keys are encoded: a server may leave them as they are.
     ///
-    /// - Throws: `protocolViolation` if an object lacks what a file needs, or if the document does not say whether more follow.
+    /// - Throws: `protocolViolation` if an object lacks a key, or a file what it needs, or if the document does not say whether more follow.
     init(_ document: XMLElement) throws(PluginError) {
         switch document["IsTruncated"]?.text {
         case "true": isTruncated = true
@@ -36,15 +36,8 @@ struct S3Page {
     }
 
     private static func object(_ content: XMLElement, isEncoded: Bool) throws(PluginError) -> Object {
-        guard let text = content["Key"]?.text, let size = content["Size"].flatMap({ UInt64($0.text) }),
-            size <= UInt64(Int64.max), let modified = content["LastModified"].flatMap({ Timestamp(parsing: $0.text) }),
-            let tag = EntityTag.tag(content["ETag"]?.text)
-        else {
-            throw PluginError(
-                .protocolViolation,
-                "the list has an object without Key, Size, LastModified and ETag",
-                domain: "s3"
-            )
+        guard let text = content["Key"]?.text else {
+            throw PluginError(.protocolViolation, "the list has an object without a Key", domain: "s3")
         }
         guard let key = isEncoded ? PercentCoding.text(text, plusIsSpace: true) : text else {
             throw PluginError(
@@ -54,6 +47,20 @@ struct S3Page {
             )
         }
         guard (try? FilePathRule.check(key)) != nil else { return Object(key: key, file: nil) }
+        guard let size = content["Size"].flatMap({ UInt64($0.text) }), size <= UInt64(Int64.max) else {
+            throw lacks("Size", key)
+        }
+        guard let modified = content["LastModified"].flatMap({ Timestamp(parsing: $0.text) }) else {
+            throw lacks("LastModified", key)
+        }
+        guard let tag = EntityTag.tag(content["ETag"]?.text) else { throw lacks("ETag", key) }
         return Object(key: key, file: FileEntry(path: key, size: size, modified: modified, tag: tag))
+    }
+
+    /// The error for an object that the list describes only in part: a server without hashes, such as rclone's, gives an empty tag.
+    private static func lacks(_ element: String, _ key: String) -> PluginError {
+        let remedy = element == "ETag" ? "; remove the object, or let the server make entity tags, such as hashes" : ""
+        let message = "the list has the object \"\(key.prefix(200))\" without a valid \(element)\(remedy)"
+        return PluginError(.protocolViolation, message, domain: "s3")
     }
 }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorKit
 internal import ConnectorManifest
 
 /// Encodes reports as Sentry's events (develop.sentry.dev/sdk/data-model/event-payloads), which list the root cause
@@ -21,10 +22,10 @@ struct SentryEvents {
             "timestamp": .string("\(report.timestamp ?? now)"),
             "platform": "other",
             "level": .string(report.level.rawValue),
-            "environment": .string(report.environment ?? environment),
+            "environment": .string(report.environment.given ?? environment),
             "sdk": Self.sdk,
         ]
-        event.set("release", report.release ?? release)
+        event.set("release", report.release.given ?? release)
         if let message = report.message {
             event["logentry"] = ["message": .string(message), "formatted": .string(message)]
         }

@@ -7,7 +7,8 @@ internal import ConnectorManifest
 /// The stored settings, one JSON object under one key of the host's storage.
 ///
 /// The host replaces a value atomically, so a change of several settings is atomic too. The object is read for every
-/// call, because other hosts of the application may change it.
+/// call, and replaced only if nobody has changed it since: another instance of the gate may, because a reload opens the
+/// next one before the earlier one ends, and so may another host of the application.
 actor SettingsDocument {
     private static let key = "settings"
 
@@ -21,8 +22,12 @@ actor SettingsDocument {
 
     /// The stored values.
     nonisolated func values() async throws(PluginError) -> JSONObject {
-        guard let text = try await storage.value(of: Self.key) else { return JSONObject() }
-        guard case .object(let values)? = try? JSONValue(parsing: text) else {
+        try Self.values(in: await storage.value(of: Self.key))
+    }
+
+    private static func values(in text: [UInt8]?) throws(PluginError) -> JSONObject {
+        guard let text else { return JSONObject() }
+        guard case .object(let values)? = try? JSONValue(document: text) else {
             throw PluginError(
                 .failed,
                 "the stored settings are not a JSON object, so they are neither read nor overwritten",
@@ -32,11 +37,12 @@ actor SettingsDocument {
         return values
     }
 
-    /// Changes the stored values, after all earlier changes.
+    /// Changes the stored values, after all earlier changes of this instance.
     ///
     /// - Parameters:
-    ///   - edit: Computes the new values from the old ones, and the values to announce.
-    ///   - announce: Announces the values once the change is on disk, and before the next change begins.
+    ///   - edit: Computes the new values from the old ones, and the values to announce; again for values that another
+    ///     instance has changed meanwhile.
+    ///   - announce: Announces the values once the change is on disk, and before this instance's next change begins.
     /// - Throws: `tooLarge` beyond the limits, and the storage's errors; in either case nothing has changed.
     func change(
         _ edit: @escaping @Sendable (_ old: JSONObject) -> (new: JSONObject, changes: JSONObject),
@@ -45,17 +51,25 @@ actor SettingsDocument {
         let earlier = last
         let change = Task { [self] () -> Result<Void, PluginError> in
             await earlier?.value
-            return await result { () async throws(PluginError) in
-                let old = try await values()
-                let (new, changes) = edit(old)
-                try SettingsDefaults.checkSize(of: new, "the settings")
-                try SettingsDefaults.checkSize(of: changes, "the change")
-                if new != old { try await storage.set(JSONValue.object(new).utf8(), for: Self.key) }
-                announce(changes)
-            }
+            return await result { () async throws(PluginError) in announce(try await apply(edit)) }
         }
         last = Task { _ = await change.value }
         try await change.value.get()
+    }
+
+    /// Changes the stored values, and returns those to announce.
+    private nonisolated func apply(
+        _ edit: @Sendable (_ old: JSONObject) -> (new: JSONObject, changes: JSONObject)
+    ) async throws(PluginError) -> JSONObject {
+        while true {
+            let text = try await storage.value(of: Self.key)
+            let old = try Self.values(in: text)
+            let (new, changes) = edit(old)
+            try SettingsDefaults.checkSize(of: new, "the settings")
+            try SettingsDefaults.checkSize(of: changes, "the change")
+            if new == old { return changes }
+            if try await storage.replace(text, with: JSONValue.object(new).utf8(), for: Self.key) { return changes }
+        }
     }
 
     /// Awaits the changes in progress.

@@ -126,7 +126,7 @@ struct SQLiteRecords {
     }
 
     private static func members(_ data: [UInt8]) throws(PluginError) -> JSONObject {
-        guard case .object(let members)? = try? JSONValue(parsing: data) else {
+        guard case .object(let members)? = try? JSONValue(document: data) else {
             throw SQLiteFailure.damaged("a record is not a JSON object")
         }
         return members

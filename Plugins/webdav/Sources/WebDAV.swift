@@ -84,14 +84,18 @@ final class WebDAV: FilesPlugin {
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
         let tag = try tag.map { tag throws(PluginError) in try Self.checked(tag) }
         let request = requests.get(path, from: offset, count: count)
-        let response = try await connection.send(request, accepting: [200, 206, 404, 416])
+        let response = try await connection.send(request, accepting: Array(200..<400) + [403, 404, 405, 416])
         switch response.status {
+        case 200, 206: break
         case 404: throw Self.missing(path)
         case 416:
             // That the part lies past the end says nothing about the version.
             if let tag, try await file(path).tag != tag { throw Self.changed(path) }
             return []
-        default: break
+        default:
+            // Some servers answer so about a collection, which is no file.
+            if (try? await connection.find(path))?.isCollection == true { throw Self.missing(path) }
+            throw connection.failure(response, to: request)
         }
         guard let found = EntityTag.tag(response.headers["ETag"]) else {
             // This may not be a file: a server may answer with a page about a collection.

@@ -27,14 +27,18 @@ struct cnats_options {
     const char *_Nonnull url;
     /** The name under which the server lists the connection. */
     const char *_Nonnull name;
-    /** The path of a file with the user's JWT and seed. */
-    const char *_Nullable credentials;
+    /** The user's JWT, and the seed that signs for it; both or neither. */
+    const char *_Nullable jwt;
+    const char *_Nullable seed;
     const char *_Nullable token;
     /** A name and its password; both or neither. */
     const char *_Nullable user;
     const char *_Nullable password;
     /** The path of a file with the certificates of the authorities to trust. */
     const char *_Nullable authorities;
+    /** The paths of files with the client's certificate and its key; both or neither. */
+    const char *_Nullable certificate;
+    const char *_Nullable key;
     /** Whether the connection must be encrypted. */
     bool is_encrypted;
     /** The longest wait for one server to answer, in milliseconds. */
@@ -77,12 +81,12 @@ const char *_Nullable cnats_load(void);
 
 /** Connects, and subscribes to everything below `inbox`. Blocks.
  *
- * @param is_reachable Receives whether a server was found, even if it then failed.
+ * @param status Receives why it failed, for cnats_is_unreachable() and its like; 0 if it did not.
  * @param reason Receives why it failed, cut at `size`.
  * @return Null if it failed. */
 struct cnats_connection *_Nullable cnats_connect(
     const struct cnats_options *_Nonnull options, const char *_Nonnull inbox,
-    const struct cnats_handlers *_Nonnull handlers, bool *_Nonnull is_reachable, char *_Nonnull reason, size_t size);
+    const struct cnats_handlers *_Nonnull handlers, int32_t *_Nonnull status, char *_Nonnull reason, size_t size);
 
 /** Sends a message; on any thread. It blocks only while the system's buffers are full, for 2 s at most.
  *
@@ -92,7 +96,8 @@ int32_t cnats_publish(
     struct cnats_connection *_Nonnull connection, const char *_Nonnull subject, const char *_Nullable reply,
     const struct cnats_headers *_Nonnull headers, const void *_Nullable data, size_t size);
 
-/** Sends what was published, ends the subscription and the connection. Blocks; no handler runs after it. */
+/** Sends what was published, ends the subscription and the connection. Blocks until the handlers have run for the last time,
+ * so it must not be called on a thread of the library; no handler runs after it. */
 void cnats_close(struct cnats_connection *_Nonnull connection);
 
 /** The size of the largest message that the server takes, its headers included; 0 if it is not known. */
@@ -103,6 +108,17 @@ const char *_Nonnull cnats_text(int32_t status);
 
 /** Whether a status says that a message is larger than the server takes. */
 bool cnats_is_too_large(int32_t status);
+
+/** Whether a status says that no server was found. */
+bool cnats_is_unreachable(int32_t status);
+
+/** Whether a status says that the server offers no encryption, or that the library does not know that it does: before 3.8 it
+ * knows only of servers that require it. */
+bool cnats_lacks_encryption(int32_t status);
+
+/** Whether a status says that the server spoke out of turn, or ended the connection without a word: as it does to a client
+ * whose certificate it wants and does not get. */
+bool cnats_is_cut_off(int32_t status);
 
 /** The parts of a message; borrowed. Null if the message lacks the part. */
 const char *_Nullable cnats_subject(const struct cnats_message *_Nonnull message);

@@ -3,7 +3,8 @@
  *
  * runner.h: the system calls of a host and its runner that Swift's modules leave out, or that need macros.
  *
- * Each function returns 0 or a count, or a negative errno. runner-linux.c and runner-darwin.c have one implementation each.
+ * Each function returns 0 or a count, or a negative errno. runner-linux.c and runner-darwin.c have one implementation each,
+ * runner-messages.c has one for both of what sends and receives.
  */
 #ifndef RUNNER_H
 #define RUNNER_H

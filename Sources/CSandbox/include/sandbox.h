@@ -35,6 +35,8 @@ typedef struct sandbox_settings {
     const char *const _Nullable *_Nullable read;
     /** Those that may also be written, made and removed. */
     const char *const _Nullable *_Nullable write;
+    /** Those that other plugins may write, as far as paths above are below them. */
+    const char *const _Nullable *_Nullable written_by_others;
     /** Descriptors that stay open besides 0, 1 and 2, in ascending order. */
     const int32_t *_Nullable descriptors;
     int32_t descriptor_count;

@@ -27,6 +27,10 @@ public struct CallOptions: Sendable {
     /// deliveries, calls for plugins that use gates, copies for a comparison.
     package var keepsTimeout = false
 
+    /// Whether a plugin makes the call, through `gates/1`. Its error is not redacted: the plugin chose the arguments, and could learn from a
+    /// mask which of them contain a secret of another connector.
+    package var isForPlugin = false
+
     /// Creates options with a timeout of 30 seconds and no progress.
     public init() {}
 

@@ -17,3 +17,8 @@ public struct CallOutcome: Sendable {
     /// Whether the leaf took the call.
     public var isSuccess: Bool { error == nil }
 }
+
+extension CallOutcome: CustomStringConvertible {
+    /// One line, such as `shop/search: taken` or `shop/search: no answer in time [timed-out]`.
+    public var description: String { "\(connector): \(error?.asCause ?? "taken")" }
+}

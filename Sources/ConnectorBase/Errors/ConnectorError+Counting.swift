@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError.Code {
-    /// How many distinct codes are counted: more than the host defines, but bounded because a plugin in a runner can
-    /// invent codes.
+    /// How many distinct codes are counted: more than the host defines, so that the series are bounded whatever comes.
     package static let countLimit = 64
     /// Stands for every further code.
     package static let other = Self(rawValue: "_OTHER")

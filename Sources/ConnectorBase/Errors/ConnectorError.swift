@@ -73,6 +73,12 @@ public struct ConnectorError: Error, Sendable {
     /// Whether the call took too long, or a composite's call of one of its leaves.
     package var hasTimedOut: Bool { code == .timedOut || outcomes.contains { $0.error?.code == .timedOut } }
 
+    /// Whether a plugin's runner ended that may have had the call, or a composite's call of one of its leaves.
+    package var hasEndedRunner: Bool {
+        if code == .crashed, let sending, sending != .no { return true }
+        return outcomes.contains { $0.error?.hasEndedRunner == true }
+    }
+
     /// For ``Code/crashed``, whether the plugin's runner had taken the call before it ended; ``Sending/no`` for a call whose time was over
     /// before it began; nil for any other error.
     public var sending: Sending? {

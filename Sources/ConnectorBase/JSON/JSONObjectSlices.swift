@@ -50,6 +50,16 @@ package struct JSONObjectSlices: Sendable {
         members = scan.members
     }
 
+    /// Whether a text is one object in plain form, so that an array that it is put into has it as an element.
+    package static func isObject(_ text: Span<UInt8>) -> Bool {
+        guard text.count <= JSONParser.sizeLimit, (try? UTF8Span(validating: text)) != nil else { return false }
+        var scan = JSONScan()
+        scan.skipSpace(text)
+        guard scan.object(text, depth: 1) else { return false }
+        scan.skipSpace(text)
+        return scan.index == text.count
+    }
+
     /// Finds the members of the object at a range from an earlier scan; empty if it is not an object.
     package static func members(of text: Span<UInt8>, at place: Range<Int>) -> [Member] {
         var scan = JSONScan(index: place.lowerBound)

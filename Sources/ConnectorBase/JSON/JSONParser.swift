@@ -6,11 +6,18 @@
 /// Stricter than the standard in one point: a repeated name in an object is an error, because one of its values would
 /// be lost.
 public struct JSONParser {
-    /// The deepest allowed nesting of arrays and objects.
+    /// The deepest allowed nesting of arrays and objects in a value: an argument, a record, a setting, an event, a file.
+    ///
+    /// What takes a value checks it, and what reads it again has a higher limit, for what is put around it meanwhile: so whatever is
+    /// taken can be read again.
     public static let depthLimit = 128
-    /// The deepest allowed nesting of a document that holds values of ``depthLimit`` levels: a request or an answer of the host, a batch
-    /// of events. Each composite above a leaf adds two levels to an answer.
-    package static let documentDepthLimit = depthLimit + 72
+    /// The deepest allowed nesting of what a vendor answers: values, in the pages and envelopes of its protocol.
+    package static let vendorDepthLimit = depthLimit + 8
+    /// The deepest allowed nesting of a plugin's result: what a vendor answered, in records, pages and lists.
+    package static let resultDepthLimit = vendorDepthLimit + 8
+    /// The deepest allowed nesting of a document that holds results or values: a request or an answer of the host, a batch of events,
+    /// a file that a plugin keeps. Each composite above a leaf adds two levels to an answer.
+    package static let documentDepthLimit = resultDepthLimit + 72
     /// The greatest length of a text, in bytes.
     public static let sizeLimit = 64 << 20
 
@@ -257,6 +264,15 @@ public struct JSONParser {
     }
 
     private func error(_ message: String, at offset: Int? = nil) -> ConnectorError {
-        ConnectorError(.syntax, message, position: FilePosition(file: file, offset: offset ?? index, in: text))
+        let start = offset ?? index
+        let rest = text.dropFirst(start)
+        let isComment = rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8)
+        let remedy = "JSON has no comments: remove it, or write a member \"$comment\" where the format skips those"
+        return ConnectorError(
+            .syntax,
+            message,
+            fix: isComment ? remedy : nil,
+            position: FilePosition(file: file, offset: start, in: text)
+        )
     }
 }

@@ -117,11 +117,18 @@ package struct JSONReader: Sendable {
     }
 
     /// Reports an unknown member, and suggests the one that was probably meant.
-    package mutating func reportUnknown(_ name: String, allowed: [String], at path: JSONPath) {
+    ///
+    /// - Parameter remedy: What to do if there is nothing to suggest.
+    package mutating func reportUnknown(
+        _ name: String,
+        allowed: [String],
+        otherwise remedy: String? = nil,
+        at path: JSONPath
+    ) {
         report(
             .unknownKey,
             "unknown key \"\(name.excerpt)\"",
-            fix: suggestion(for: name, among: allowed),
+            fix: suggestion(for: name, among: allowed) ?? remedy,
             at: path.appending(name),
             .name
         )

@@ -12,6 +12,20 @@ extension JSONValue {
         case .object(let object): object.isNested(deeperThan: limit)
         }
     }
+
+    /// Checks that everyone who gets the value can read it.
+    ///
+    /// - Parameters:
+    ///   - limit: How many arrays and objects may be nested in each other, this value included.
+    ///   - name: What the error calls the value.
+    /// - Throws: A ``ConnectorError`` of code `invalid` for a value that is nested deeper.
+    package func checkDepth(
+        _ limit: Int = JSONParser.depthLimit,
+        named name: String
+    ) throws(ConnectorError) {
+        guard isNested(deeperThan: limit) else { return }
+        throw ConnectorError(.invalid, "\(name) is nested deeper than \(limit) levels")
+    }
 }
 
 extension JSONObject {

@@ -79,7 +79,12 @@ extension JSONValue {
 
     /// Parses a document that holds other values, each of which may be nested as deeply as ``JSONParser/depthLimit`` allows.
     package init(document text: [UInt8], file: String = "") throws(ConnectorError) {
-        self = try JSONParser.parse(text, file: file, depthLimit: JSONParser.documentDepthLimit)
+        try self.init(parsing: text, file: file, depthLimit: JSONParser.documentDepthLimit)
+    }
+
+    /// Parses one JSON text with one of the limits of ``JSONParser``.
+    package init(parsing text: [UInt8], file: String = "", depthLimit: Int) throws(ConnectorError) {
+        self = try JSONParser.parse(text, file: file, depthLimit: depthLimit)
     }
 
     /// Parses one JSON text from a string; see the initializer from bytes.

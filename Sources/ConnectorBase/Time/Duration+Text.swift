@@ -2,17 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Duration {
+    /// The longest duration of a setting: a year.
+    package static var longest: Duration { .seconds(31_536_000) }
+
     /// Reads a whole number with a unit, `ms`, `s`, `m` or `h`; nil for anything else or for more than a year.
     public init?(parsing text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
-        guard let count = Int64(digits), count <= 31_536_000_000 else { return nil }
+        let unit: Duration
         switch text.dropFirst(digits.count) {
-        case "ms": self = .milliseconds(count)
-        case "s" where count <= 31_536_000: self = .seconds(count)
-        case "m" where count <= 525_600: self = .seconds(count * 60)
-        case "h" where count <= 8_760: self = .seconds(count * 3600)
+        case "ms": unit = .milliseconds(1)
+        case "s": unit = .seconds(1)
+        case "m": unit = .seconds(60)
+        case "h": unit = .seconds(3600)
         default: return nil
         }
+        guard let count = Int64(digits), Double(count) <= Self.longest / unit else { return nil }
+        self = unit * count
     }
 
     /// The range of durations, if a text that is not accepted as one is a number with a unit; nil if it is anything else.

@@ -17,27 +17,6 @@ package enum SystemTime {
     /// The time since the machine started; never jumps.
     package static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
-    /// A coarse ``monotonic()``, ahead of it by up to ``tick`` and three times as fast; exact where the system has no
-    /// coarse clock.
-    package static func monotonicAhead() -> UInt64 {
-        #if canImport(Glibc)
-            read(CLOCK_MONOTONIC_COARSE) + tick
-        #else
-            monotonic()
-        #endif
-    }
-
-    /// The resolution of the coarse clock, in nanoseconds.
-    private static let tick: UInt64 = {
-        #if canImport(Glibc)
-            var resolution = timespec()
-            unsafe clock_getres(CLOCK_MONOTONIC_COARSE, &resolution)
-            return UInt64(clamping: resolution.tv_nsec)
-        #else
-            return 0
-        #endif
-    }()
-
     /// The time since 1970-01-01T00:00:00Z; can jump.
     package static func wall() -> UInt64 { read(CLOCK_REALTIME) }
 

@@ -23,9 +23,7 @@ extension CrashReport {
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.
     public init(json: JSONValue, as kind: Kind = .any, path: String = "report") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
-        if json.isNested(deeperThan: JSONParser.depthLimit) {
-            throw ConnectorError(.invalid, "\(path) is nested deeper than \(JSONParser.depthLimit) levels")
-        }
+        try json.checkDepth(named: path)
         let exceptions = try reader.models("exceptions") { json, path throws(ConnectorError) in
             try CrashException(json: json, path: path)
         }

@@ -37,6 +37,12 @@ public struct DatabaseRecord: Sendable, Hashable {
         try data.decode(as: type)
     }
 
+    /// Whether a text may be an id, or the name of a collection: a segment of a URL of 1 to 1024 bytes, and neither `.` nor `..`, which
+    /// servers resolve as relative paths.
+    package static func isName(_ text: String) -> Bool {
+        (1...1024).contains(text.utf8.count) && text != "." && text != ".."
+    }
+
     /// The JSON form that operations return.
     public var json: JSONValue {
         var object: JSONObject = ["id": .string(id)]

@@ -21,6 +21,8 @@ public struct SettingsChange: Sendable, Hashable {
     public static let keyLimit = 128
     /// The most settings in one change, and in one plugin.
     public static let countLimit = 1000
+    /// The deepest allowed nesting of a value, which is a member of an object in a change, in an event and on the disk.
+    package static let depthLimit = JSONParser.depthLimit - 1
 
     /// Creates an empty change.
     public init() {
@@ -30,7 +32,7 @@ public struct SettingsChange: Sendable, Hashable {
     /// Reads a change.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` unless it is an object with at most ``countLimit`` members
-    ///   whose names are valid keys.
+    ///   whose names are valid keys, or if a value is nested deeper than 127 levels.
     public init(json: JSONValue, path: String = "changes") throws(ConnectorError) {
         let object = try ModelReader(json, path).object
         guard object.members.count <= Self.countLimit else {
@@ -39,16 +41,26 @@ public struct SettingsChange: Sendable, Hashable {
                 "\(path) has \(object.members.count) settings; the limit is \(Self.countLimit)"
             )
         }
-        for name in object.names { try Self.checkKey(name) }
+        for member in object.members {
+            try Self.checkKey(member.name)
+            try Self.checkDepth(of: member.value, for: member.name)
+        }
         values = object
     }
 
     /// Changes a setting; null removes it.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` if the key is invalid: see ``checkKey(_:)``.
+    /// - Throws: A ``ConnectorError`` of code `invalid` if the key is invalid, see ``checkKey(_:)``, or if the value is
+    ///   nested deeper than 127 levels.
     public mutating func set(_ key: String, to value: JSONValue) throws(ConnectorError) {
         try Self.checkKey(key)
+        try Self.checkDepth(of: value, for: key)
         values[key] = value
+    }
+
+    /// Checks that a value is not nested too deeply to be stored and announced.
+    package static func checkDepth(of value: JSONValue, for key: String) throws(ConnectorError) {
+        try value.checkDepth(depthLimit, named: "the setting \"\(key.prefix(keyLimit))\"")
     }
 
     /// The JSON form that operations take, and events carry.

@@ -30,6 +30,20 @@ public struct Plan: Sendable, Hashable {
     public subscript(path: String) -> Change? { changes.first { $0.path == path } }
 }
 
+extension Plan: CustomStringConvertible {
+    /// One line without values, such as `shop/crm changed; shop/mail removed; 7 kept`. `connector-host plan` says more.
+    public var description: String {
+        var parts = changes.prefix(8).map { change in
+            "\(change.path) \(change.kind.rawValue)" + (change.was.map { " from \($0)" } ?? "")
+        }
+        if changes.count > parts.count { parts.append("\(changes.count - parts.count) more changed") }
+        if !settings.isEmpty { parts.append("the file's \(settings.map(\.name).joined(separator: ", ")) changed") }
+        if !restarts.isEmpty { parts.append("a restart needed for \(restarts.joined(separator: ", "))") }
+        if isEmpty { parts.append("nothing changes") }
+        return (parts + ["\(kept.count) kept"]).joined(separator: "; ")
+    }
+}
+
 extension Plan {
     /// The plan for those who may not act: it names the fields of `config` that differ, without their values.
     package var withoutValues: Plan {

@@ -143,9 +143,6 @@ package struct Ring: Sendable {
         self.limit = limit
     }
 
-    /// Whether there are no samples.
-    package var isEmpty: Bool { chunks.isEmpty && last.isEmpty }
-
     /// How many samples are held in memory.
     package var held: Int { chunks.reduce(last.count) { $0 + ($1?.count ?? 0) } }
 

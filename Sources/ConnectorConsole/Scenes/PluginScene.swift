@@ -73,7 +73,8 @@ package struct PluginScene: Sendable, Hashable {
 extension ManifestScene.Component {
     /// The operation of its call and the words for the arguments; nil if it makes no call, or no words can make it.
     fileprivate func call(of manifest: Manifest) -> [String]? {
-        guard let operation, let (capability, definition) = manifest.operation(named: operation) else { return nil }
+        guard let operation, let (capability, definition) = manifest.callable.operation(named: operation)
+        else { return nil }
         return ArgumentReader(definition, of: capability.id).words(for: arguments).map { [operation] + $0 }
     }
 

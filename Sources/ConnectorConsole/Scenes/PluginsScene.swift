@@ -94,7 +94,7 @@ enum PluginsScene {
             }
             components.append(context.component("gates", title: "Gates", TableModel([], rows)))
         }
-        let operations = (plugin.manifest?.capabilities ?? []).flatMap { capability in
+        let operations = (plugin.manifest?.callable ?? []).flatMap { capability in
             capability.operations.map { operation in
                 Row(
                     "\(capability.id) \(operation.name)",

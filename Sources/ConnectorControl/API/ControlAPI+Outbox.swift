@@ -76,7 +76,7 @@ extension ControlAPI {
                 selection,
                 other throws(ConnectorError) in
                 guard let other else { return try await host.replay(selection) }
-                return (try await host.replay(selection, to: other), nil)
+                return try await host.replay(selection, to: other)
             },
             letters("drop", "Drops dead letters, or waiting events, for good.", done: "dropped", host) {
                 host,

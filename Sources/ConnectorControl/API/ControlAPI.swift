@@ -10,8 +10,6 @@ package import ConnectorHost
 /// It does no networking: a server passes requests to it. The server also authorizes them, by the ``ControlEndpoint/right`` of
 /// their ``endpoint(for:)``.
 package struct ControlAPI: Sendable {
-    /// The version in the paths.
-    package static let version = 1
     /// The maximum size of a request's body, in bytes.
     package static let bodyLimit = 1 << 20
     /// The error for a larger body.

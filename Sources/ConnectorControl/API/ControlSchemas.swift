@@ -88,7 +88,10 @@ enum ControlSchemas {
             "evidence": list(of: object(["kind": text, "detail": text, "at": text, "milliseconds": decimal])),
             "capabilities": map(to: list(of: text)), "uses": map(to: text),
             "secrets": list(
-                of: object(["field": text, "source": text, "changedAt": text, "inUse": flag, "proved": flag])
+                of: object(
+                    ["field": text, "source": text, "changedAt": text, "inUse": flag, "proved": flag],
+                    ["error": text]
+                )
             ),
             "isolation": text, "sandbox": text, "crashes": number, "generation": number, "trial": flag,
             "draining": number, "misbehaviours": number, "warnings": list(of: text),
@@ -187,7 +190,7 @@ enum ControlSchemas {
                 )
             ),
         ],
-        ["loaded": loaded]
+        ["loaded": loaded, "warnings": list(of: text)]
     )
 
     private static let loaded = list(

@@ -19,6 +19,8 @@ package struct PluginListing: Sendable {
     package let certificates: [ConformanceCertificate?]
     /// For each file, warnings about other users who could modify it.
     package let warnings: [[String]]
+    /// The directories in which no plugin can be found, with the reason.
+    package let directoryWarnings: [String]
     /// The images that the host's process has loaded; nil if no host runs.
     package var images: [HeldImages]?
 
@@ -26,6 +28,7 @@ package struct PluginListing: Sendable {
     package init(_ catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
+        directoryWarnings = catalog.warnings
         let inspections = catalog.entries.map {
             $0.candidate == nil ? nil : PluginInspection(path: $0.sidecar ?? $0.path)
         }
@@ -57,6 +60,7 @@ package struct PluginListing: Sendable {
             "directories": .array(directories.map(JSONValue.string)),
             "plugins": .array(entries.indices.map(json(at:))),
         ]
+        if !directoryWarnings.isEmpty { object["warnings"] = .array(directoryWarnings.map(JSONValue.string)) }
         object["loaded"] = images.map { .array($0.map(\.json)) }
         return .object(object)
     }

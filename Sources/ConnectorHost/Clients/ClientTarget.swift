@@ -62,11 +62,26 @@ struct ClientTarget: Sendable {
     /// The capabilities of the connector and everything below it; none once it no longer exists.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
 
-    /// Why a plugin cannot be used, so that nobody knows whether it has an operation; nil if that is known.
+    /// The error if only the host calls an operation of this leaf; nil for other operations, and for a composite.
+    func objection(to operation: String) -> ConnectorError? {
+        guard let manifest = try? node.manifest, let found = manifest.operation(named: operation) else { return nil }
+        return manifest.lifecycle?.objection(to: found.operation).map(described)
+    }
+
+    /// Why no plugin can be used, so that nobody knows whether it has an operation; nil if that is known.
     func failure(hiding operation: String) -> ConnectorError? {
-        guard let node = try? node, node.offers(operation) == nil,
-            case .failure(let error)? = node.leafWithoutPlugin?.plan?.plugin
-        else { return nil }
+        guard let node = try? node else { return nil }
+        guard !node.leaves.isEmpty else {
+            return ConnectorError(
+                .unsupported,
+                "nothing has the operation \"\(operation)\", as every connector below is disabled",
+                fix: "enable one of them: \"enabled\": true",
+                connector: path
+            )
+        }
+        guard node.offers(operation) == nil, case .failure(let error)? = node.leafWithoutPlugin?.plan?.plugin else {
+            return nil
+        }
         return described(error)
     }
 
@@ -83,9 +98,19 @@ struct ClientTarget: Sendable {
         _ arguments: CallArguments,
         _ options: CallOptions
     ) async throws(ConnectorError) -> ConnectorAnswer {
-        try await node.call(
-            Node.Call(operation: operation, arguments: arguments, options: options, in: reference.tree)
-        )
+        let node = try node
+        let name = name(of: operation, at: node)
+        let call = Node.Call(operation: name, arguments: arguments, options: options, in: reference.tree)
+        return try await node.call(call)
+    }
+
+    /// The name by which an operation of the client's capability is called, where other capabilities may have one of the same name.
+    private func name(of operation: String, at node: Node) -> String {
+        guard let capability else { return operation }
+        let isShared = node.capabilities.contains { other in
+            other.operations.contains { $0.name == operation } && other.id.description != capability
+        }
+        return isShared ? "\(capability)/\(operation)" : operation
     }
 
     /// Calls an operation whose parameters are all text and whose result is JSON.
@@ -164,7 +189,8 @@ struct ClientTarget: Sendable {
         var rest = options
         let now = clock.now()
         rest.timeoutNanoseconds = end - min(now, end)
-        let call = Node.Call(operation: operation, arguments: arguments, options: rest, in: reference.tree)
+        let name = name(of: operation, at: node)
+        let call = Node.Call(operation: name, arguments: arguments, options: rest, in: reference.tree)
         let outcomes = await withTaskGroup(of: [CallOutcome].self) { group in
             for child in direct {
                 group.addTask { await child.outcomes(of: call) }
@@ -231,7 +257,9 @@ struct ClientTarget: Sendable {
         _ options: CallOptions
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
         let arguments = CallArguments(texts: [(parameter, batch)])
-        var call = Node.Call(operation: "deliver", arguments: arguments, options: options, in: reference.tree)
+        let node = try node
+        let name = name(of: "deliver", at: node)
+        var call = Node.Call(operation: name, arguments: arguments, options: options, in: reference.tree)
         call.batchCount = count
         let answer = try await node.call(call)
         return try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: count) }

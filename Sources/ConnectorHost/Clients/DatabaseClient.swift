@@ -44,7 +44,7 @@ public struct DatabaseClient: Database {
     ) async throws(ConnectorError) -> DatabaseRecord {
         try await record(
             "create",
-            [("collection", utf8(collection)), ("record", JSONValue.object(data).utf8()), ("id", id.map(utf8))],
+            [("collection", utf8(collection)), ("record", try encoded(data)), ("id", id.map(utf8))],
             options
         )
     }
@@ -150,9 +150,9 @@ public struct DatabaseClient: Database {
         _ data: JSONObject,
         _ collection: String,
         _ version: String?
-    ) -> [(name: String, text: [UInt8]?)] {
+    ) throws(ConnectorError) -> [(name: String, text: [UInt8]?)] {
         [
-            ("collection", utf8(collection)), ("id", utf8(id)), ("record", JSONValue.object(data).utf8()),
+            ("collection", utf8(collection)), ("id", utf8(id)), ("record", try encoded(data)),
             ("version", version.map(utf8)),
         ]
     }
@@ -168,4 +168,13 @@ public struct DatabaseClient: Database {
     }
 
     private func utf8(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    /// A record as JSON.
+    ///
+    /// - Throws: `invalid` if it is nested too deeply to be read again.
+    private func encoded(_ data: JSONObject) throws(ConnectorError) -> [UInt8] {
+        let record = JSONValue.object(data)
+        try record.checkDepth(named: "the record")
+        return record.utf8()
+    }
 }

@@ -15,11 +15,13 @@ public struct FileSource: Sendable {
     /// Returns the next piece; nil at the end.
     typealias Pieces = () async throws(ConnectorError) -> [UInt8]?
 
+    /// Whether the content can be read again from its beginning.
+    let isRepeatable: Bool
     private let begin: @Sendable (WorkerThreads) async throws(ConnectorError) -> (pieces: Pieces, size: UInt64?)
 
     /// Bytes in memory.
     public static func bytes(_ bytes: [UInt8]) -> FileSource {
-        FileSource { _ throws(ConnectorError) in
+        FileSource(isRepeatable: true) { _ throws(ConnectorError) in
             var rest: [UInt8]? = bytes
             return ({ () throws(ConnectorError) in rest.take() }, UInt64(bytes.count))
         }
@@ -32,7 +34,7 @@ public struct FileSource: Sendable {
     public static func pieces<Pieces: AsyncSequence & Sendable>(
         _ sequence: Pieces
     ) -> FileSource where Pieces.Element == [UInt8] {
-        FileSource { _ throws(ConnectorError) in
+        FileSource(isRepeatable: false) { _ throws(ConnectorError) in
             var iterator = sequence.makeAsyncIterator()
             return (
                 { () throws(ConnectorError) in
@@ -51,7 +53,7 @@ public struct FileSource: Sendable {
     /// - Parameter path: The path, absolute or relative to the working directory. The put throws `unreadable` if it
     ///   names no readable file.
     public static func file(_ path: String) -> FileSource {
-        FileSource { workers throws(ConnectorError) in
+        FileSource(isRepeatable: true) { workers throws(ConnectorError) in
             let file = try await workers.result { () throws(ConnectorError) in try LocalFile(path) }
             return (
                 { () throws(ConnectorError) in

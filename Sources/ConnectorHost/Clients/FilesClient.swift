@@ -27,6 +27,8 @@ internal import ConnectorPlatform
 /// A client gives access to its own connector only. Use it from any thread.
 public struct FilesClient: Files {
     let target: ClientTarget
+    /// How often a put begins at most while the store loses its uploads.
+    private static let attemptLimit = 3
     /// The threads that read local files; they may block on the disk.
     private let workers: WorkerThreads
 
@@ -70,9 +72,13 @@ public struct FilesClient: Files {
     /// If the put fails or the task is cancelled, the parts already sent are discarded and the path stays as it was.
     /// Only if the very last call times out or is cancelled may the file be in place.
     ///
+    /// An upload lives in one instance of the plugin. If a reload, a new secret or the healing of the gate puts another one in its place,
+    /// the put begins again, and so does its progress: three times at most, and not with the pieces of a sequence, which are gone. It
+    /// then throws `aborted`, which is retryable.
+    ///
     /// - Parameters:
     ///   - path: The file's path.
-    ///   - source: The content, read once, part by part.
+    ///   - source: The content, read part by part; a sequence once.
     ///   - contentType: The media type, such as `text/plain`.
     ///   - condition: What must be true of the path; if it is not, nothing is put and the call throws `conflict`.
     ///   - options: The timeout of each call.
@@ -97,22 +103,49 @@ public struct FilesClient: Files {
                 connector: target.path
             )
         }
-        var reader = try await source.open(workers)
         let request = FileUploadRequest(path, contentType: contentType, condition: condition)
-        let upload = try await target.call("createUpload", texts: [("file", request.json.utf8())], options) {
-            json throws(ConnectorError) in try FileUpload(json: json)
+        var attempts = source.isRepeatable ? Self.attemptLimit : 1
+        while true {
+            var reader = try await source.open(workers)
+            let upload = try await target.call("createUpload", texts: [("file", request.json.utf8())], options) {
+                json throws(ConnectorError) in try FileUpload(json: json)
+            }
+            do throws(ConnectorError) {
+                let (size, digest) = try await send(&reader, to: upload, options, progress)
+                return try await continuing { () async throws(ConnectorError) in
+                    try await entry(
+                        "completeUpload",
+                        [("upload", .text(upload.id)), ("size", .unsigned(size)), ("digest", .text(digest))],
+                        options
+                    )
+                }
+            } catch {
+                // In a task of its own, because this one may have been cancelled.
+                await Task { await abort(upload, options) }.value
+                attempts -= 1
+                guard attempts > 0, error.code == .aborted, error.isRetryable, !Task.isCancelled else { throw error }
+            }
         }
+    }
+
+    /// Makes a call of an upload that has begun, at whichever instance of the plugin receives calls by now.
+    ///
+    /// - Throws: `aborted` in place of `missing`: what is missing is the upload, not the file.
+    private func continuing<Value>(
+        _ call: () async throws(ConnectorError) -> Value
+    ) async throws(ConnectorError) -> Value {
         do throws(ConnectorError) {
-            let (size, digest) = try await send(&reader, to: upload, options, progress)
-            return try await entry(
-                "completeUpload",
-                [("upload", .text(upload.id)), ("size", .unsigned(size)), ("digest", .text(digest))],
-                options
-            )
+            return try await call()
         } catch {
-            // In a task of its own, because this one may have been cancelled.
-            await Task { await abort(upload, options) }.value
-            throw error
+            guard error.code == .missing else { throw error }
+            throw ConnectorError(
+                .aborted,
+                "the upload has ended: another instance of the plugin has taken over, or the store gave the upload up",
+                fix: "put the file again",
+                connector: error.connector,
+                cause: error.description,
+                isRetryable: true
+            )
         }
     }
 
@@ -182,7 +215,9 @@ public struct FilesClient: Files {
             let arguments = CallArguments(encoded: [
                 ("upload", .text(upload.id)), ("offset", .unsigned(state.transferred)), ("content", .bytes(part)),
             ])
-            _ = try await target.call("uploadPart", arguments, options)
+            _ = try await continuing { () async throws(ConnectorError) in
+                try await target.call("uploadPart", arguments, options)
+            }
             state.transferred += UInt64(part.count)
             progress?(state)
         }

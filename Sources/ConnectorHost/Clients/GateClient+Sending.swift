@@ -73,6 +73,7 @@ extension GateClient {
             let given = parameter.map { JSONObject([($0, value)]) } ?? arguments
             try definition.operation.check(given)
             (id, payload) = (RandomIdentifier.uuid(), parameter == nil ? .object(arguments) : value)
+            try payload.checkDepth(named: "the event")
         }
         return CheckedEvent(id: id, operation: operation, payload: payload, parameter: parameter ?? "")
     }
@@ -121,12 +122,8 @@ extension CrashReport.Kind {
 
 extension Operation {
     /// Throws `invalid` for arguments the operation does not accept: once stored, the caller would never learn of the
-    /// fault.
-    ///
-    /// Handles come from the instance, not from the caller.
+    /// fault. Handles are refused, because they mean nothing to a later instance.
     fileprivate func check(_ arguments: JSONObject) throws(ConnectorError) {
-        let handles = signature.parameters.filter { $0.direction == .in && $0.type == .handle }
-        let bound = Dictionary(handles.map { ($0.name, CallValue.none) }) { first, _ in first }
-        _ = try CallArguments(arguments).values(for: signature, operation: name, bound: bound, handles: nil)
+        _ = try CallArguments(arguments).values(for: signature, operation: name, handles: nil)
     }
 }

@@ -22,7 +22,8 @@ public struct GateClient: OperationCaller {
     /// The connector's path.
     public var path: String { target.path }
 
-    /// The capabilities of the connector and everything below it, from the plugins' manifests.
+    /// The capabilities of the connector and everything below it, from the plugins' manifests. Those of a foreign library
+    /// lack the operations that only the host calls, and the parameters that it fills in: see <doc:ForeignLibraries>.
     public var capabilities: [Capability] { target.capabilities }
 
     /// Calls an operation.
@@ -133,6 +134,7 @@ public struct GateClient: OperationCaller {
         _ values: [any JSONRepresentable],
         _ options: CallOptions
     ) async throws(ConnectorError) -> JSONValue {
+        // `ClientTarget.call` names the operation of a client's own capability, and this client has none: no step more than needed.
         let arguments = CallArguments(positional: values)
         let tree = target.reference.tree
         let call = Node.Call(operation: operation, arguments: arguments, options: options, in: tree)
@@ -195,13 +197,13 @@ public struct GateClient: OperationCaller {
 
     /// An operation and its capability.
     ///
-    /// - Throws: `unsupported` if neither the connector nor anything below it has the operation; the error of a plugin that cannot be
-    ///   used, and may have it.
+    /// - Throws: `unsupported` if neither the connector nor anything below it has the operation; `invalid` if only the host calls it;
+    ///   the error of a plugin that cannot be used, and may have it.
     package func definition(
         of operation: String
     ) throws(ConnectorError) -> (capability: Capability, operation: Operation) {
         if let found = capabilities.operation(named: operation) { return found }
-        if let error = target.failure(hiding: operation) { throw error }
+        if let error = target.objection(to: operation) ?? target.failure(hiding: operation) { throw error }
         let known = capabilities.flatMap(\.operations).map(\.name)
         throw ConnectorError(
             .unsupported,

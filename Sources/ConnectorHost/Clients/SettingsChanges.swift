@@ -9,6 +9,9 @@ public struct SettingsChanges: AsyncSequence, Sendable {
     /// A change, and how many events were lost before it.
     public struct Element: Sendable, Hashable {
         /// The new values; null for a removed setting.
+        ///
+        /// Empty after another instance of the plugin has taken over, perhaps with other defaults: after a reload, or once the gate has
+        /// opened again. Then read the settings again.
         public var change: SettingsChange
         /// How many events of the connector were lost just before this one because the consumer was slow. If not zero,
         /// read the settings again.

@@ -49,7 +49,8 @@ extension SettingsClient {
         try await remove(setting.key, options: options)
     }
 
-    /// The current value, then every new value after a change. A slow reader gets only the latest value.
+    /// The current value, then every new value after a change, or after a reload that changes the default. A slow reader gets only
+    /// the latest value.
     ///
     /// Watching begins with this call, so no later change is lost. The sequence ends when the host closes or the task
     /// is cancelled, and throws what ``value(of:options:)`` throws.
@@ -110,7 +111,8 @@ public struct SettingValues<Value: Equatable & Sendable>: AsyncSequence, Sendabl
                 return last
             }
             while let element = await changes.next(isolation: actor) {
-                guard element.missed > 0 || element.change.values.names.contains(where: keys.contains) else { continue }
+                let names = element.change.values.names
+                guard element.missed > 0 || names.isEmpty || names.contains(where: keys.contains) else { continue }
                 let value = try await read()
                 guard value != last else { continue }
                 last = value

@@ -17,9 +17,9 @@ extension Gate {
         let (action, generations, pause, event) = storage.withLock { storage in
             let action = storage.machine.close(isRestart: isRestart)
             // A restart keeps the successor of a reload, which will replace whatever the gate opens meanwhile.
-            let prepared = isRestart ? storage.prepared.take() : nil
-            defer { if isRestart { storage.prepared = prepared } }
-            storage.prepared?.giveUp(.gateClosed(path))
+            let successor = isRestart ? storage.successor.take() : nil
+            defer { if isRestart { storage.successor = successor } }
+            storage.successor?.giveUp(.gateClosed(path))
             guard action == .begin else { return (action, [Generation](), OneShot<Void>?.none, storage.closed) }
             rundown.shut()
             stopTimer(&storage)
@@ -30,7 +30,7 @@ extension Gate {
             // An instance under an earlier plan may have another image than the plan.
             if storage.isOutdated { storage.content = nil }
             if let current = storage.current { storage.keepIsolation(of: current) }
-            for generation in [storage.successor, storage.standby.opening] { generation?.giveUp(.gateClosed(path)) }
+            for generation in [storage.opening, storage.standby.opening] { generation?.giveUp(.gateClosed(path)) }
             let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
             return (action, generations + storage.draining, storage.pause.take(), event)
         }
@@ -81,6 +81,6 @@ extension ConnectorError {
 extension Gate.Storage {
     /// Removes and returns the generations of a gate that ends, except the standby's: see ``Gate/Standby``.
     mutating func takeGenerations() -> [Generation] {
-        [current.take(), successor.take(), prepared.take(), predecessor.take()?.generation].compactMap(\.self)
+        [current.take(), opening.take(), successor.take(), predecessor.take()?.generation].compactMap(\.self)
     }
 }

@@ -7,7 +7,7 @@ internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
-/// How a failed gate heals, and how an open gate is replaced.
+/// How a failed gate heals.
 extension Gate {
     /// Logs the failure and schedules the next attempt.
     ///
@@ -107,55 +107,5 @@ extension Gate {
         if await heal() { return }
         if await open(isAgain: true) { return }
         await probe(isScheduled: false)
-    }
-
-    /// Opens a successor, directs calls to it, and ends the predecessor. A successor that fails to open changes
-    /// nothing.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the plan that the configuration belongs to. If the gate has another plan, nothing is
-    ///     replaced.
-    ///   - message: The message to log after the replacement.
-    /// - Returns: Whether the successor has replaced the predecessor.
-    func replace(
-        by configuration: GatePlan.InstanceConfiguration,
-        of number: Int,
-        saying message: Logger.Message = "gate uses new secrets"
-    ) async -> Bool {
-        let successor = generation(configuration)
-        let isWanted = storage.withLock { storage in
-            guard storage.machine.isProved, storage.successor == nil, storage.planNumber == number else { return false }
-            storage.successor = successor
-            return true
-        }
-        guard isWanted else {
-            await successor.end()
-            return false
-        }
-        let result = await successor.open(by: environment.deadline(after: plan.timeout))
-        let predecessor = storage.withLock { storage -> Generation? in
-            guard storage.successor === successor else { return nil }
-            storage.successor = nil
-            guard storage.planNumber == number, storage.machine.isProved, case .success(let evidence) = result,
-                let predecessor = storage.current, (try? successor.takeCalls()) != nil
-            else { return nil }
-            storage.take(successor, evidence)
-            _ = storage.machine.probeSucceeded()
-            return predecessor
-        }
-        guard let predecessor else {
-            environment.onChange()
-            await successor.end()
-            return false
-        }
-        breaker.instanceChanged()
-        logger.info(message)
-        checkLoss(of: successor)
-        renewStandby()
-        // A proof of the predecessor still in progress schedules no next proof.
-        scheduleProbe()
-        environment.onChange()
-        await drain(predecessor)
-        return true
     }
 }

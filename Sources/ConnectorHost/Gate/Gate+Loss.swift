@@ -74,7 +74,7 @@ extension Gate {
             missStandby(error)
             environment.onChange()
         case .takenOver(let standby, let error):
-            breaker.instanceChanged()
+            instanceChanged()
             logger.warning("gate uses its standby", metadata: ["error": "\(shown(error))"])
             detach { await $0.drain(generation) }
             missStandby(error)

@@ -122,9 +122,9 @@ extension Gate {
         let (isWanted, isExhausted, other) = storage.withLock { storage in
             guard storage.machine.isTrying(round: round) else { return (false, false, Generation?.none) }
             // An instance with new secrets, which still opens although the one that it was to replace is gone.
-            let other = storage.successor
+            let other = storage.opening
             if let other { storage.draining.append(other) }
-            storage.successor = generation
+            storage.opening = generation
             storage.held.removeAll { !$0.isHeld }
             return (true, storage.held.count >= Self.heldLimit, other)
         }
@@ -142,7 +142,7 @@ extension Gate {
         var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
         if case .success = result {
             do throws(ConnectorError) {
-                try install(generation, round, plan: number)
+                try directCalls(to: generation, round, plan: number)
             } catch {
                 result = .failure(error)
             }
@@ -178,7 +178,11 @@ extension Gate {
     }
 
     /// Directs calls to an opened generation, unless the round is over.
-    private func install(_ generation: Generation, _ round: Int, plan number: Int) throws(ConnectorError) {
+    private func directCalls(
+        to generation: Generation,
+        _ round: Int,
+        plan number: Int
+    ) throws(ConnectorError) {
         try storage.withLock { storage throws(ConnectorError) in
             guard storage.machine.isTrying(round: round) else { return }
             guard storage.planNumber == number else { throw superseded }
@@ -200,13 +204,13 @@ extension Gate {
         let (action, isUsed, hasRecovered) = storage.withLock {
             storage -> (GateStateMachine.FailureAction?, Bool, Bool) in
             guard storage.machine.isTrying(round: round) else { return (.nothing, false, false) }
-            storage.successor = nil
+            storage.opening = nil
             if case .failure = result, generation.isHeld { storage.held.append(generation) }
             if case .failure = result, storage.planNumber != number { return (nil, false, false) }
             storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
             switch result {
             case .success(let evidence):
-                storage.take(generation, evidence)
+                storage.install(generation, evidence)
                 // The gate may have adopted another plan since calls were directed to the generation.
                 storage.isOutdated = storage.planNumber != number
                 let hasRecovered = storage.outageStart.take() != nil
@@ -215,7 +219,7 @@ extension Gate {
             case .failure(var error):
                 storage.failureCounts[error.code.key(in: storage.failureCounts), default: 0] += 1
                 if now >= deadline { error.isRetryable = false }
-                storage.error = shown(error)
+                storage.error = shown(error.explained(by: storage.secretFault))
                 storage.content = generation.content ?? storage.content
                 storage.keepIsolation(of: generation)
                 if storage.outageStart == nil { storage.outageStart = storage.openStart }
@@ -223,7 +227,7 @@ extension Gate {
             }
         }
         if isUsed {
-            breaker.instanceChanged()
+            instanceChanged()
             logger.info(
                 hasRecovered ? "gate recovered" : "gate opened",
                 metadata: ["evidence": "\((try? result.get())?.last?.kind.rawValue ?? "")"]

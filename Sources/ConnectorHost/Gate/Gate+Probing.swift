@@ -52,7 +52,7 @@ extension Gate {
                 storage.outageStart = nil
                 return storage.machine.probeSucceeded()
             case .failure(let error):
-                storage.error = shown(error)
+                storage.error = shown(error.explained(by: storage.secretFault))
                 if storage.outageStart == nil { storage.outageStart = now }
                 let action = storage.machine.probeFailed(isScheduled: isScheduled)
                 if action == .fail {

@@ -8,8 +8,9 @@ internal import Synchronization
 
 /// How a gate picks up new secrets.
 ///
-/// The secrets of a generation are one snapshot that never changes. New secrets come with a successor, which takes over
-/// once it has opened, so a gate keeps the old key until the vendor accepts the new one.
+/// The secrets of a generation are one snapshot that never changes. New secrets come with another generation, which
+/// takes over once it proves as much as the current one, so a gate keeps the old key until the vendor accepts the new
+/// one.
 extension Gate {
     /// The plugin's configuration and secrets, as last read.
     var lastConfiguration: GatePlan.InstanceConfiguration { storage.withLock { $0.configuration } }
@@ -23,37 +24,72 @@ extension Gate {
     /// Reads the secrets again and returns a configuration for each alternative, the preferred one first.
     ///
     /// Returns the last known configuration if the secrets cannot be read, or if the gate adopts another plan
-    /// meanwhile.
+    /// meanwhile. Log and report tell that they cannot be read, and why.
     func renewedConfigurations(_ renewal: Renewal = .all) -> [GatePlan.InstanceConfiguration] {
         // A command that reads a secret may run long. If a reload switches plans meanwhile, the result belongs to the
         // earlier plan.
         let number = planNumber
-        let configurations = plan.renewed(renewal)
-        guard let preferred = configurations.first else { return [lastConfiguration] }
-        for configuration in configurations { environment.redactor.add(configuration.secrets.values) }
-        return storage.withLock { storage in
-            guard storage.planNumber == number else { return [storage.configuration] }
-            storage.configuration = preferred
-            return configurations
+        let renewed = plan.renewed(renewal)
+        var fault = renewed.fault
+        if let error = fault?.error { fault?.error = shown(error) }
+        hide(renewed.alternatives)
+        let preferred = renewed.alternatives.first
+        let (isOfPlan, before, after) = storage.withLock { [fault] storage -> (Bool, SecretFault?, SecretFault?) in
+            let before = storage.secretFault
+            guard storage.planNumber == number else { return (false, before, before) }
+            if let preferred { storage.configuration = preferred }
+            if let fault {
+                storage.secretFault = fault
+            } else if preferred != nil, renewal == .all || before?.isOfCommand != true {
+                storage.secretFault = nil
+            }
+            return (true, before, storage.secretFault)
+        }
+        if before?.warning != after?.warning {
+            if let after {
+                logger.warning("secrets cannot be read", metadata: ["error": "\(after.error)"])
+            } else {
+                logger.info("secrets can be read again")
+            }
+            environment.onChange()
+        }
+        return isOfPlan && preferred != nil ? renewed.alternatives : [lastConfiguration]
+    }
+
+    /// Lets the redactor hide secrets that were read, and go on hiding those that are in use.
+    private func hide(_ configurations: [GatePlan.InstanceConfiguration]) {
+        let generations = storage.withLock { storage in
+            [
+                storage.current, storage.opening, storage.successor, storage.predecessor?.generation,
+                storage.standby.ready?.generation,
+            ]
+        }
+        for configuration in configurations + generations.compactMap({ $0?.configuration }) {
+            environment.redactor.add(configuration.secrets, of: path)
         }
     }
 
     /// Reads the secrets again after the vendor rejected them, and replaces the instance if others work.
     ///
-    /// An exclusive plugin closes first, and tries every alternative when it opens again.
+    /// An exclusive plugin closes first, and tries every alternative when it opens again. Once a proof is rejected,
+    /// secrets that prove less than the current ones did are good enough. While calls go on being refused, the secrets are
+    /// read at growing intervals.
     ///
     /// - Parameter isCertain: Whether a proof was rejected. The rejection of a call may concern that call alone, so
     ///   other alternatives are tried, and an exclusive plugin closes, only if a proof is rejected, too.
     func renewAfterRefusal(isCertain: Bool = false) {
-        renew { gate in
+        let now = environment.clock.now()
+        renew(if: { $0.renewalPace.begins(at: now, isCertain: isCertain) }) { gate in
             let number = gate.planNumber
             let configurations = gate.renewedConfigurations()
             guard let current = gate.storage.withLock({ $0.current }) else { return }
             let others = configurations.filter { $0 != current.configuration }
             guard !others.isEmpty else { return }
             let mayStay = gate.isExclusive || others.count < configurations.count
+            var isCertain = isCertain
             if mayStay, !isCertain, current.canProbe {
                 guard case .failure(let error) = await current.probe(), error.code == .unauthorized else { return }
+                isCertain = true
             }
             guard !gate.isExclusive else {
                 guard gate.planNumber == number else { return }
@@ -61,7 +97,10 @@ extension Gate {
                 return await gate.restart()
             }
             for configuration in others {
-                if await gate.replace(by: configuration, of: number) { return }
+                // If the current instance no longer works, whatever does is better, although it proves less.
+                if case .success = await gate.replace(by: configuration, of: number, acceptsWeaker: isCertain) {
+                    return
+                }
             }
         }
     }
@@ -75,21 +114,24 @@ extension Gate {
         renew { gate in
             let number = gate.planNumber
             let configurations = gate.renewedConfigurations(.files)
-            guard !gate.isExclusive, let current = gate.storage.withLock({ $0.current })?.configuration else { return }
-            for configuration in configurations.prefix(while: { $0 != current }) {
+            guard !gate.isExclusive, let current = gate.storage.withLock({ $0.current }) else { return }
+            for configuration in configurations.prefix(while: { $0 != current.configuration }) {
                 guard gate.storage.withLock({ $0.refused.mayTry(configuration) }) else { continue }
-                if await gate.replace(by: configuration, of: number) {
-                    gate.storage.withLock { $0.refused = RefusedSecrets() }
-                    return
+                guard case .failure(let error) = await gate.replace(by: configuration, of: number) else {
+                    return gate.storage.withLock { $0.refused = RefusedSecrets() }
                 }
-                // Otherwise the gate has closed, or has another plan, which says nothing of the secrets.
+                // Otherwise the gate closes, or has another plan or instance, which says nothing of the secrets.
                 let isOver = gate.storage.withLock { storage in
-                    guard storage.machine.target == .open, storage.planNumber == number else { return true }
+                    guard storage.machine.target == .open, storage.planNumber == number, storage.current === current
+                    else { return true }
                     storage.refused.add(configuration)
                     return false
                 }
                 guard !isOver else { return }
-                gate.logger.warning("new secrets do not work", metadata: ["waiting for": "the vendor to accept them"])
+                gate.logger.warning(
+                    "new secrets do not work",
+                    metadata: ["error": "\(error)", "waiting for": "the vendor to accept them"]
+                )
             }
         }
     }
@@ -101,9 +143,16 @@ extension Gate {
     }
 
     /// Runs a renewal, unless another one is running, the gate is not open, or its instance is being replaced.
-    private func renew(_ body: @escaping @Sendable (Gate) async -> Void) {
+    ///
+    /// - Parameter mayBegin: Asked last, under the lock of the storage.
+    private func renew(
+        if mayBegin: @Sendable (inout Storage) -> Bool = { _ in true },
+        _ body: @escaping @Sendable (Gate) async -> Void
+    ) {
         let begins = storage.withLock { storage in
-            guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }
+            guard storage.machine.isProved, !storage.isRenewing, storage.opening == nil, mayBegin(&storage) else {
+                return false
+            }
             storage.isRenewing = true
             return true
         }

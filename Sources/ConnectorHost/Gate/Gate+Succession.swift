@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorCapabilities
 internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorLoading
+internal import ConnectorManifest
 internal import ConnectorPlatform
+internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
@@ -33,7 +36,7 @@ extension Gate {
     func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<Seated, ConnectorError> {
         var attempt = 1
         while true {
-            let result = await openBeside(plan, as: .prepared, by: deadline)
+            let result = await openBeside(plan, as: .successor, by: deadline)
             guard case .failure(let error) = result, error.isTransient, attempt < plan.retry.attempts else {
                 return result
             }
@@ -50,26 +53,31 @@ extension Gate {
     }
 
     /// The purpose of a generation opened beside the current one.
-    enum Role {
-        /// To receive calls: under another plan, with other secrets, or as the first.
-        case prepared
+    enum Role: Equatable {
+        /// To receive calls under the plan of a reload.
+        case successor
+        /// To receive calls under the gate's plan, which has this number: with other secrets, or because the current
+        /// one is of an earlier plan.
+        case renewal(ofPlan: Int)
         /// To take over when the current one's runner ends.
         case standby
     }
 
     /// Opens a generation beside the current one, once.
     ///
+    /// - Parameter acceptsWeaker: Whether it may prove less than the current one.
     /// - Returns: The open generation, or why there is none: `not-open` if the gate has been closed or the generation
     ///   is no longer wanted.
     func openBeside(
         _ plan: GatePlan,
         as role: Role,
+        acceptsWeaker: Bool = false,
         by deadline: UInt64
     ) async -> Result<Seated, ConnectorError> {
-        environment.redactor.add(plan.configuration.secrets.values)
-        let successor = generation(of: plan, as: role)
+        environment.redactor.add(plan.configuration.secrets, of: path)
+        let successor = generation(of: plan, isStandby: role == .standby)
         let isWanted = storage.withLock { storage in
-            guard storage.machine.target == .open, storage[role] == nil else { return false }
+            guard storage.wants(role) else { return false }
             storage[role] = successor
             return true
         }
@@ -79,7 +87,9 @@ extension Gate {
         }
         let end = min(deadline, environment.deadline(after: plan.timeout))
         var result = await successor.open(by: end)
-        if case .success(let evidence) = result { result = await prove(successor, evidence) }
+        if !acceptsWeaker, case .success(let evidence) = result {
+            result = await prove(successor, evidence, as: role)
+        }
         do throws(ConnectorError) {
             let evidence = try result.get()
             try storage.withLock { storage throws(ConnectorError) in
@@ -94,24 +104,32 @@ extension Gate {
     }
 
     /// Returns a successor's evidence, which must be at least as strong as what the same plugin last proved.
+    ///
+    /// A renewal must prove as much as the current instance ever did: if a proxy answers in the vendor's place, proofs
+    /// become weaker for a while, and say nothing of new secrets.
     private func prove(
         _ successor: Generation,
-        _ evidence: [Evidence]
+        _ evidence: [Evidence],
+        as role: Role
     ) async -> Result<[Evidence], ConnectorError> {
-        let (last, id) = storage.withLock { ($0.evidence.last?.kind, $0.current?.pluginID) }
-        guard let last, id == successor.pluginID, let opened = evidence.last?.kind, opened < last else {
+        let isRenewal = if case .renewal = role { true } else { false }
+        let (least, id) = storage.withLock { storage -> (Evidence.Kind?, String?) in
+            let least = isRenewal ? storage.current?.strongestProof : storage.evidence.last?.kind
+            return (least, storage.current?.pluginID)
+        }
+        guard let least, id == successor.pluginID, let opened = evidence.last?.kind, opened < least else {
             return .success(evidence)
         }
         if successor.canProbe {
             let probed = await successor.probe()
-            guard case .success(let evidence) = probed, let kind = evidence.last?.kind, kind < last else {
+            guard case .success(let evidence) = probed, let kind = evidence.last?.kind, kind < least else {
                 return probed
             }
         }
         return .failure(
             ConnectorError(
                 .failed,
-                "the successor proves only that it is \(opened.rawValue), and the instance that it would replace is \(last.rawValue)",
+                "the successor proves only that it is \(opened.rawValue), and the instance that it would replace is \(least.rawValue)",
                 fix: "check the credentials; to accept the weaker proof, close the gate, reload, and open it again",
                 connector: path
             )
@@ -126,11 +144,31 @@ extension Gate {
 
     /// Directs calls to a generation that has a seat.
     func direct(to seated: Seated, _ storage: inout Storage) {
-        storage.successor.take()?.giveUp(superseded)
+        storage.opening.take()?.giveUp(superseded)
         seated.generation.lead()
-        storage.take(seated.generation, seated.evidence)
+        storage.install(seated.generation, seated.evidence)
         storage.outageStart = nil
         stopTimer(&storage)
+    }
+
+    /// Notes that calls have been directed to another instance, which shares neither the failures nor the defaults of the one before.
+    ///
+    /// Whoever watches settings is told to read them again, by an empty change: no plugin knows what its predecessor answered.
+    func instanceChanged() {
+        breaker.instanceChanged()
+        let isFirst = storage.withLock { $0.generationCount == 1 }
+        guard !isFirst, let manifest, manifest.capabilities.contains(where: { $0.id.description == "settings/1" })
+        else {
+            return
+        }
+        environment.services.events.publish(
+            ConnectorEvent(
+                connector: path,
+                name: SettingsChange.event,
+                payload: SettingsChange().json,
+                time: environment.clock.wallTime()
+            )
+        )
     }
 
     /// Directs calls to a successor, and lets the calls of its predecessor finish.
@@ -145,8 +183,8 @@ extension Gate {
         let (isTaken, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
             let proof = storage.evidence
             let earlierPlan = adopt(succession.plan, &storage)
-            guard storage.prepared === successor else { return (false, nil) }
-            storage.prepared = nil
+            guard storage.successor === successor else { return (false, nil) }
+            storage.successor = nil
             guard storage.machine.succeeded() else {
                 storage.draining.append(successor)
                 return (false, successor)
@@ -161,7 +199,7 @@ extension Gate {
             return (true, predecessor)
         }
         if isTaken {
-            breaker.instanceChanged()
+            instanceChanged()
             checkLoss(of: successor)
             logger.info(
                 "gate uses its successor",
@@ -185,39 +223,9 @@ extension Gate {
         }
     }
 
-    /// Replaces, in the background, an instance that opened under an earlier plan while a reload prepared the new one.
-    ///
-    /// If the plugin is exclusive, or none opens beside it, the gate closes and opens with the new plan, as if it had
-    /// first opened after the reload.
-    ///
-    /// This does nothing if no instance is outdated, or while another one opens in its place. Whoever opens that one
-    /// calls this again afterwards.
-    func replaceOutdated() {
-        guard storage.withLock({ $0.outdated != nil }) else { return }
-        detach { gate in
-            while let (outdated, number) = gate.storage.withLock({ $0.outdated }) {
-                let plan = gate.plan
-                let message: Logger.Message = "gate uses its new configuration"
-                if !outdated.plan.excludes(plan),
-                    await gate.replace(by: plan.configuration, of: number, saying: message)
-                {
-                    return
-                }
-                let hasFailed = gate.storage.withLock { storage in
-                    guard let (other, otherNumber) = storage.outdated else { return false }
-                    return other === outdated && otherNumber == number
-                }
-                // Otherwise the gate has another plan or instance by now, or none, or one opens.
-                guard hasFailed else { continue }
-                gate.logger.warning("gate closes to open with its new configuration")
-                return await gate.restart()
-            }
-        }
-    }
-
     /// Ends an unwanted successor. The gate stays as it was.
     func abandon(_ succession: Seated) {
-        abandon(succession.generation, as: .prepared)
+        abandon(succession.generation, as: .successor)
     }
 
     func abandon(_ successor: Generation, as role: Role) {
@@ -258,10 +266,11 @@ extension Gate {
             // The image that was loaded last may be another one than the plan's.
             if needsInstance, storage.current == nil { storage.content = nil }
             // An attempt under the earlier plan would only be discarded.
-            storage.successor?.giveUp(superseded)
+            storage.opening?.giveUp(superseded)
         }
         if needsInstance { storage.replacementCount += 1 }
         storage.configuration = plan.configuration
+        (storage.secretFault, storage.renewalPace) = (plan.fault, RenewalPace())
         storage.machine.retry = plan.retry
         breaker.use(plan.breaker)
         storage.current?.use(timeout: plan.timeout)
@@ -330,16 +339,25 @@ extension Gate.Storage {
     subscript(role: Gate.Role) -> Generation? {
         get {
             switch role {
-            case .prepared: prepared
+            case .successor: successor
+            case .renewal: opening
             case .standby: standby.opening
             }
         }
         set {
             switch role {
-            case .prepared: prepared = newValue
+            case .successor: successor = newValue
+            case .renewal: opening = newValue
             case .standby: standby.opening = newValue
             }
         }
+    }
+
+    /// Whether a generation may begin to open for a role.
+    func wants(_ role: Gate.Role) -> Bool {
+        guard machine.target == .open, self[role] == nil else { return false }
+        guard case .renewal(let number) = role else { return true }
+        return machine.isProved && planNumber == number
     }
 
     /// Where an instance opens that must not share the current one's runner.
@@ -348,7 +366,7 @@ extension Gate.Storage {
     /// The generation that is to be replaced because it is of an earlier plan, and the number of the plan; nil if there
     /// is none, or while another one opens in its place.
     var outdated: (generation: Generation, number: Int)? {
-        guard isOutdated, machine.isProved, successor == nil, let current else { return nil }
+        guard isOutdated, machine.isProved, opening == nil, let current else { return nil }
         return (current, planNumber)
     }
 
@@ -360,7 +378,7 @@ extension Gate.Storage {
     }
 
     /// Records the generation that receives calls from now on. The one that received them so far drains.
-    mutating func take(_ generation: Generation, _ evidence: [Evidence]) {
+    mutating func install(_ generation: Generation, _ evidence: [Evidence]) {
         if let current { draining.append(current) }
         current = generation
         isOutdated = false

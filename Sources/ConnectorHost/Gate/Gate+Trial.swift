@@ -40,7 +40,7 @@ extension Gate {
         guard let (predecessor, failed, replacements) = failed else { return false }
         logger.warning("gate goes back to its earlier instance", metadata: ["error": "\(error)"])
         if let failed { end(failed) }
-        breaker.instanceChanged()
+        instanceChanged()
         scheduleProbe()
         renewStandby()
         checkLoss(of: predecessor.generation)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorLoading
@@ -13,9 +14,19 @@ internal import Synchronization
 
 /// A leaf of the tree at run time: a connection to the outside world, with a state and evidence for it.
 ///
-/// A gate has a target, at most one current ``Generation``, and at most one successor. It replaces its instance by
-/// opening the successor, directing calls to it, and ending the predecessor. ``GateStateMachine`` decides each step;
-/// the gate carries it out. Plugin code never runs under the mutex.
+/// A gate has a target and at most one current ``Generation``. It replaces its instance by opening another beside it,
+/// directing calls to that one, and ending the earlier one. ``GateStateMachine`` decides each step; the gate carries it
+/// out. Plugin code never runs under the mutex.
+///
+/// ``Storage`` has a place for each purpose of a generation:
+///
+/// - `current` receives calls.
+/// - `opening` opens to receive them under the gate's plan: by an attempt, or by a renewal.
+/// - `successor` opens, or has opened, under the plan of a reload.
+/// - `standby.opening` and `standby.ready` are there for the loss of the current one's runner.
+/// - `predecessor` receives calls again if the current one fails its trial.
+/// - `draining` receive no more calls, and end.
+/// - `held` have failed to open, and their plugin still blocks a thread.
 final class Gate: CalledGate {
     /// The gate's path in the tree.
     let path: String
@@ -44,10 +55,10 @@ final class Gate: CalledGate {
         var current: Generation?
         /// Which of its plugin's two runners an instance opens in if there is no current one.
         var firstBerth = RunnerPool.Berth.first
-        /// The generation being opened, which will replace the current one.
-        var successor: Generation?
+        /// The generation that an attempt or a renewal is opening, to take the current one's place.
+        var opening: Generation?
         /// The generation that a reload has opened beside the current one, or is opening.
-        var prepared: Generation?
+        var successor: Generation?
         /// The generation that takes over when the current one's runner ends.
         var standby = Standby()
         /// The generation to go back to while the current one is on trial.
@@ -73,6 +84,10 @@ final class Gate: CalledGate {
         var configuration: GatePlan.InstanceConfiguration
         /// The secrets that the vendor refused, and when each is tried again.
         var refused = RefusedSecrets()
+        /// Why secrets could not be read, or a preferred one; nil if they could.
+        var secretFault: SecretFault?
+        /// When a refused call may make the gate read its secrets again.
+        var renewalPace = RenewalPace()
         /// The evidence of the last proof.
         var evidence: [Evidence] = []
         /// The loaded bytes.
@@ -98,7 +113,7 @@ final class Gate: CalledGate {
         /// How many times the plugin has broken a rule of the ABI.
         var misbehaviourCount = 0
         /// Which of them the log tells of.
-        var misbehaviourLines = MisbehaviourLines()
+        var misbehaviourLines = LineLimit.ofMisbehaviour
         /// The simulated events that wait for the gate to open for the first time.
         var early: [ConnectorEvent] = []
         /// The timer of the next proof or healing attempt.
@@ -133,7 +148,13 @@ final class Gate: CalledGate {
         var logger = environment.logger
         logger[metadataKey: "connector"] = "\(plan.path)"
         self.logger = logger
-        storage = Mutex(Storage(machine: GateStateMachine(retry: plan.retry), configuration: plan.configuration))
+        storage = Mutex(
+            Storage(
+                machine: GateStateMachine(retry: plan.retry),
+                configuration: plan.configuration,
+                secretFault: plan.fault
+            )
+        )
     }
 
     /// Ends the instance of a gate that was never closed before its host and clients were released.
@@ -205,19 +226,21 @@ final class Gate: CalledGate {
         )
     }
 
-    /// Prepares a call's error for the caller: adds the gate's path, and redacts secrets.
+    /// Prepares a call's error for the caller: adds the gate's path and, unless the caller is a plugin, redacts secrets.
     ///
     /// An `unauthorized` error also makes the gate read its secrets again.
-    func described(_ error: ConnectorError) -> ConnectorError {
+    func described(_ error: ConnectorError, isForPlugin: Bool) -> ConnectorError {
         if error.code == .unauthorized { renewAfterRefusal() }
-        return shown(error)
+        return isForPlugin ? named(error) : shown(error)
     }
 
     /// Adds the gate's path to an error, and redacts secrets.
-    func shown(_ error: ConnectorError) -> ConnectorError {
+    func shown(_ error: ConnectorError) -> ConnectorError { environment.redactor.redact(named(error)) }
+
+    private func named(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.connector = error.connector ?? path
-        return environment.redactor.redact(error)
+        return error
     }
 
     /// Counts and logs a violation of the ABI, or of the rules of a capability. Call it from any thread.
@@ -225,7 +248,7 @@ final class Gate: CalledGate {
         let now = environment.clock.now()
         let leftOut = storage.withLock { storage in
             storage.misbehaviourCount += 1
-            return storage.misbehaviourLines.admit(at: now)
+            return storage.misbehaviourLines.admit(what.utf8.count, at: now)
         }
         if let leftOut {
             var metadata: Logger.Metadata = ["what": "\(environment.redactor.redact(what))"]
@@ -244,11 +267,11 @@ final class Gate: CalledGate {
     ///
     /// If there is a current generation, an isolated plugin's instance opens in the other one of its two runners, so that
     /// what it does there costs neither the instance that receives calls nor the calls in flight.
-    func generation(of plan: GatePlan, as role: Role = .prepared) -> Generation {
+    func generation(of plan: GatePlan, isStandby: Bool = false) -> Generation {
         Generation(
             plan.withoutRenewal,
             in: storage.withLock { $0.berthBeside },
-            isStandby: role == .standby,
+            isStandby: isStandby,
             rundown: rundown,
             environment: environment,
             logger: logger
@@ -294,16 +317,18 @@ extension Gate {
                 attempts: storage.machine.attempts,
                 nextAttemptAt: storage.nextAttempt,
                 error: storage.error ?? refusal,
-                capabilities: manifest?.capabilities.reduce(into: [:]) { names, capability in
+                capabilities: manifest?.callable.reduce(into: [:]) { names, capability in
                     names[capability.id.description] = capability.operations.map(\.name)
                 } ?? [:],
                 http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount,
-                warnings: plan.warnings + (storage.content?.loadingWarnings ?? []),
+                warnings: plan.warnings + (storage.content?.loadingWarnings ?? [])
+                    + (storage.secretFault.map { [$0.warning] } ?? []),
                 uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector },
                 secrets: SecretReport.reports(
                     read: storage.configuration,
                     used: storage.current?.configuration,
+                    fault: storage.secretFault,
                     evidence: storage.evidence
                 ),
                 isSimulated: plan.isSimulated,

@@ -10,12 +10,15 @@ internal import ConnectorServices
 /// Everything a gate needs to open: its leaf in the file, checked against the plugin's manifest.
 @dynamicMemberLookup
 struct GatePlan: Sendable {
-    /// Reads the configuration again with current secrets: each alternative that can be read, the preferred one first.
-    var renewed: @Sendable (Renewal) -> [InstanceConfiguration]
+    /// Reads the configuration again with current secrets.
+    var renewed: @Sendable (Renewal) -> RenewedSecrets<InstanceConfiguration>
     private var members: Shared<Members>
 
     /// Creates a plan.
-    init(_ members: Members, renewed: @escaping @Sendable (Renewal) -> [InstanceConfiguration] = { _ in [] }) {
+    init(
+        _ members: Members,
+        renewed: @escaping @Sendable (Renewal) -> RenewedSecrets<InstanceConfiguration> = { _ in RenewedSecrets() }
+    ) {
         (self.members, self.renewed) = (Shared(members), renewed)
     }
 
@@ -41,6 +44,8 @@ struct GatePlan: Sendable {
         var configuration: InstanceConfiguration
         /// Whether a secret has several sources; if the vendor refuses one, the next is tried.
         var hasAlternatives = false
+        /// Why a preferred source of the secrets was passed over; nil if none was.
+        var fault: SecretFault?
         /// Whether secrets come from files, which may be replaced at any time.
         var readsFiles = false
         /// The connectors that the plugin uses.
@@ -108,7 +113,7 @@ extension GatePlan {
     /// memory.
     var withoutRenewal: GatePlan {
         var plan = self
-        plan.renewed = { _ in [] }
+        plan.renewed = { _ in RenewedSecrets() }
         return plan
     }
 

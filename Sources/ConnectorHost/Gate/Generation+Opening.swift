@@ -37,7 +37,7 @@ extension Generation {
         let result = outcome.flatMap {
             environment.evidence(in: $0, of: .open, isForeign: isForeign, startedAt: start)
         }
-        guard case .success = result else { return result }
+        guard case .success(let evidence) = result else { return result }
         let hasBegun = state.withLock { state in
             state.hasOpened = state.hasBegun
             return state.hasOpened
@@ -46,6 +46,7 @@ extension Generation {
             context.misbehaved("completed open inside create, before there was an instance")
             return .failure(ConnectorError(.misbehaved, "the plugin completed open before it was created"))
         }
+        note(evidence)
         return result
     }
 

@@ -49,6 +49,8 @@ final class Generation: Sendable {
         var channel: (any Channel)?
         /// The operation that completes when the plugin has opened.
         var opening: UInt64?
+        /// The strongest evidence that the instance has given.
+        var strongestProof: Evidence.Kind?
         /// Whether the plugin's `open` was called, and may complete.
         var hasBegun = false
         var hasOpened = false
@@ -192,15 +194,26 @@ final class Generation: Sendable {
 
     // MARK: Proofs
 
+    /// The strongest evidence that the instance has given; nil before it is open.
+    var strongestProof: Evidence.Kind? { state.withLock(\.strongestProof) }
+
+    /// Remembers what the instance has proved.
+    func note(_ evidence: [Evidence]) {
+        guard let kind = evidence.last?.kind else { return }
+        state.withLock { $0.strongestProof = max($0.strongestProof ?? kind, kind) }
+    }
+
     /// Proves once that the outside world still answers.
     func probe() async -> Result<[Evidence], ConnectorError> {
         guard let channel = state.withLock(\.channel) else { return .failure(.gateClosed(plan.path)) }
         let start = environment.clock.now()
         services.proofBegins()
         defer { services.proofEnds() }
-        return await run(.probe, on: channel).flatMap {
+        let result = await run(.probe, on: channel).flatMap {
             environment.evidence(in: $0, of: .probe, isForeign: channel.isForeign, startedAt: start)
         }
+        if case .success(let evidence) = result { note(evidence) }
+        return result
     }
 
     /// Runs a phase of the instance's life cycle.

@@ -1,6 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorConfiguration
+
 /// The alternatives of a gate's secrets that an attempt to open has not tried yet.
 struct SecretAlternatives {
     private var rest: [GatePlan.InstanceConfiguration]
@@ -57,5 +60,41 @@ struct RefusedSecrets {
             entries.append(Entry(configuration: configuration))
             if entries.count > Self.limit { entries.removeFirst() }
         }
+    }
+}
+
+/// When a refused call may make a gate read its secrets again: at once, and while calls go on being refused after waits
+/// from a second to a minute.
+///
+/// A vendor that refuses every call for a while, whatever the secret, does not make the host run the program that prints
+/// it as often.
+struct RenewalPace {
+    /// How many readings have followed each other.
+    private var count = 0
+    /// When the next reading may begin.
+    private var next: UInt64 = 0
+    private static let backoff = Backoff(initial: .seconds(1), maximum: .seconds(60))
+
+    /// Whether to read the secrets now. If so, counts the reading.
+    ///
+    /// - Parameter isCertain: Whether a proof was refused: proofs have intervals of their own.
+    mutating func begins(at now: UInt64, isCertain: Bool) -> Bool {
+        guard isCertain || now >= next else { return false }
+        // No call was refused for as long as the last wait.
+        if now - min(now, next) >= Self.backoff.bound(after: count).nanoseconds { count = 0 }
+        count += 1
+        next = now.saturatingAdding(Self.backoff.bound(after: count).nanoseconds)
+        return true
+    }
+}
+
+extension ConnectorError {
+    /// The error of an attempt or a proof; if the vendor refused secrets that may be outdated, with the reason as a cause.
+    func explained(by fault: SecretFault?) -> ConnectorError {
+        guard code == .unauthorized, let fault else { return self }
+        var error = self
+        error.cause = (cause.map { "\($0); " } ?? "") + fault.warning
+        error.fix = fault.error.fix ?? fix
+        return error
     }
 }

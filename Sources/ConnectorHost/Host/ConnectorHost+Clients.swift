@@ -62,7 +62,7 @@ extension ConnectorHost {
     package var operations: OperationList {
         OperationList(
             current.tree.nodes.compactMap { node in
-                node.manifest.map { (node.path, node.places, $0.capabilities) }
+                node.manifest.map { (node.path, node.places, $0.callable) }
             }
         )
     }

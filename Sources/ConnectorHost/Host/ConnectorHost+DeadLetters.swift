@@ -48,7 +48,9 @@ extension ConnectorHost {
     /// - Returns: The number of letters. A letter replayed or dropped elsewhere meanwhile does not count and is not an
     ///   error.
     /// - Throws: `unknown-connector` if no connector has the path, or if there are only letters of connectors that are no longer in the
-    ///   configuration; `storage` if the outbox cannot be used; `not-open` once the host closes.
+    ///   configuration; `too-large` if there are only letters without a payload, which NATS servers no longer accepted; `unsupported` if
+    ///   the other connector takes none of the letters, `conflict` if it has delivered all of them before; `storage` if the outbox cannot
+    ///   be used; `not-open` once the host closes.
     @discardableResult
     public func replayDeadLetters(
         of path: String? = nil,
@@ -57,10 +59,14 @@ extension ConnectorHost {
     ) async throws(ConnectorError) -> Int {
         let isReadable = try await outbox.isReadable()
         let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
-        if let other { try requireQueue(of: other) }
+        if let other { try queue(of: other) }
         guard isReadable else { return 0 }
-        if let other { return try await replay(selection, to: other) }
-        let (count, left) = try await outbox.outbox.replay(selection)
+        let (count, left): (Int, ConnectorError?)
+        if let other {
+            (count, left) = try await replay(selection, to: other)
+        } else {
+            (count, left) = try await replay(selection)
+        }
         if count == 0, let left { throw left }
         return count
     }

@@ -29,25 +29,39 @@ extension ConnectorHost {
         try await outbox.outbox.replay(selection)
     }
 
-    /// Puts dead letters into the queue of another connector, and delivers them.
+    /// Puts dead letters into the queue of another connector, and delivers them; leaves those that it does not take, or had before.
     ///
-    /// - Returns: The number of events.
+    /// - Returns: The number of events, and an error that says which letters are left; nil if none is.
     /// - Throws: `unknown-connector` if the other connector has no queue.
-    package func replay(_ selection: RecordSelection, to path: String) async throws(ConnectorError) -> Int {
-        try requireQueue(of: path)
-        return try await outbox.outbox.replay(selection, to: path)
+    package func replay(
+        _ selection: RecordSelection,
+        to path: String
+    ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
+        let node = try queue(of: path)
+        return try await outbox.outbox.replay(selection, to: path) { kind in
+            do throws(ConnectorError) {
+                _ = try node.recipients(of: kind)
+                return nil
+            } catch {
+                return error
+            }
+        }
     }
 
-    /// Throws `unknown-connector` if a connector has no queue.
-    func requireQueue(of path: String) throws(ConnectorError) {
-        let queues = current.tree.queues.map(\.path)
-        guard queues.contains(path) else {
+    /// A connector that has a queue.
+    ///
+    /// - Throws: `unknown-connector` if it has none.
+    @discardableResult
+    func queue(of path: String) throws(ConnectorError) -> Node {
+        let queues = current.tree.queues
+        guard let node = queues.first(where: { $0.path == path }) else {
             throw ConnectorError(
                 .unknownConnector,
                 "the connector \"\(path)\" has no queue",
-                fix: suggestion(for: path, among: queues)
+                fix: suggestion(for: path, among: queues.map(\.path))
             )
         }
+        return node
     }
 
     /// Deletes dead letters or waiting events.

@@ -20,15 +20,20 @@ extension GatePlan {
 
     /// Combines the leaf in the file, the plugin's manifest and the catalog.
     ///
-    /// - Parameter found: The plugins found so far. This one is added, because each search is slow.
+    /// - Parameters:
+    ///   - written: The paths that the sandboxes of the configuration's connectors let plugins write.
+    ///   - found: The plugins found so far. This one is added, because each search is slow.
     init(
         _ connector: Connector,
         in resolved: ResolvedConfiguration,
         plugins: PluginLookup,
+        written: Set<String>,
         found: inout [PluginSpecification: Result<PluginCandidate, ConnectorError>]
     ) {
-        let missing = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
-        let leaf = resolved.leaves[connector.path] ?? .failure(missing)
+        guard let leaf = resolved.leaves[connector.path] else {
+            self = .missing(connector)
+            return
+        }
         let plan = try? leaf.get()
         let plugin = leaf.flatMap { leaf in
             if let known = found[leaf.specification] { return known }
@@ -36,6 +41,10 @@ extension GatePlan {
             found[leaf.specification] = candidate
             return candidate
         }
+        var isolation = connector.isolation
+        isolation.sandbox = isolation.sandbox.beside(writersOf: written)
+        var warnings = (try? plugin.get()).map(plugins.concerns) ?? []
+        if let plan { warnings += plan.warnings + plan.placeholders.map(Self.placeholder(for:)) }
         self.init(
             Members(
                 path: connector.path,
@@ -48,6 +57,7 @@ extension GatePlan {
                 connector: connector,
                 configuration: InstanceConfiguration(plan),
                 hasAlternatives: plan?.hasAlternatives ?? false,
+                fault: plan?.fault,
                 readsFiles: plan?.readsFiles ?? false,
                 uses: plan?.uses ?? [],
                 timeout: connector.timeout ?? Connector.defaultTimeout,
@@ -62,13 +72,12 @@ extension GatePlan {
                     target.isSession || plan?.simulated == nil ? target : nil
                 },
                 vendor: plan?.vendor,
-                isolation: connector.isolation,
-                warnings: ((try? plugin.get()).map(plugins.concerns) ?? [])
-                    + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
+                isolation: isolation,
+                warnings: warnings,
                 simulated: plan?.simulated
             )
         ) { [renew = resolved.renew, path = connector.path] renewal in
-            renew(path, renewal).map { InstanceConfiguration($0) }
+            renew(path, renewal).compactMap { InstanceConfiguration($0) }
         }
     }
 }
@@ -78,8 +87,10 @@ extension NextConfiguration {
     init(_ resolved: ResolvedConfiguration, plugins: PluginLookup, _ substitute: PluginSubstitute? = nil) {
         var found: [PluginSpecification: Result<PluginCandidate, ConnectorError>] = [:]
         var plans: [String: GatePlan] = [:]
-        for (connector, _) in resolved.configuration.enabledLeaves {
-            plans[connector.path] = GatePlan(connector, in: resolved, plugins: plugins, found: &found)
+        let leaves = resolved.configuration.enabledLeaves
+        let written = Set(leaves.flatMap { $0.connector.isolation.sandbox.write })
+        for (connector, _) in leaves {
+            plans[connector.path] = GatePlan(connector, in: resolved, plugins: plugins, written: written, found: &found)
         }
         self.init(
             resolved: resolved,

@@ -150,10 +150,15 @@ package struct PluginLookup: Sendable {
         PluginCatalog(directories: named.directories + bundled.directories, requiresTrust: named.requiresTrust)
     }
 
-    /// Why a plugin is not trusted: other users could modify it, or none of the keys signed it; empty if it is trusted.
+    /// The directories of the file and of `CONNECTOR_PLUGIN_PATH` in which no plugin can be found, with the reason.
+    package var warnings: [String] { named.warnings }
+
+    /// What to tell about a plugin although it loads: that other users could modify it, that none of the keys signed it, and, for a
+    /// bundled one, which directories that come before could not be searched.
     package func concerns(_ candidate: PluginCandidate) -> [String] {
-        PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
-            + [admission.concern(candidate)].compactMap(\.self)
+        let isBundled = bundled.directories.contains { candidate.path.hasPrefix($0 + "/") }
+        return PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
+            + [admission.concern(candidate)].compactMap(\.self) + (isBundled ? warnings : [])
     }
 
     /// The manifest of a leaf's plugin, or why there is none.

@@ -16,6 +16,8 @@ package struct LockExamination: Sendable {
     package private(set) var plugins: [Plugin] = []
     /// Why a plugin can be neither locked nor loaded.
     package private(set) var problems: [ConnectorError] = []
+    /// The directories in which no plugin can be found, with the reason.
+    package let warnings: [String]
 
     /// One plugin.
     package struct Plugin: Sendable {
@@ -43,6 +45,7 @@ package struct LockExamination: Sendable {
         var configuration = configuration
         if !prefersLocked { configuration.lock = nil }
         let lookup = PluginLookup(configuration: configuration, options: options)
+        warnings = lookup.warnings
         var admission = lookup.admission
         admission.lock = nil
         let enabled = Set(configuration.enabledLeaves.map(\.connector.path))

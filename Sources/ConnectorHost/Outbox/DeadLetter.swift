@@ -66,3 +66,12 @@ public struct DeadLetter: Sendable, Hashable {
         cursor = Cursor(place)
     }
 }
+
+extension DeadLetter: CustomStringConvertible {
+    /// One line without the payload, such as `order-7, orders/1 placed, at shop/crm: no such user [invalid]`.
+    public var description: String {
+        let text = "\(id), \(capability) \(operation), at \(connector)"
+        guard let reason else { return text }
+        return "\(text): \(reason)" + (code.map { " [\($0)]" } ?? "")
+    }
+}

@@ -12,7 +12,7 @@ internal import Logging
 internal import Synchronization
 
 /// The outbox of one host: its location, and the connectors that receive its events.
-struct HostOutbox: Sendable {
+final class HostOutbox: Sendable {
     /// Stores and delivers events.
     let outbox: Outbox
     /// The location of the events.
@@ -22,6 +22,8 @@ struct HostOutbox: Sendable {
     /// Finds events that wait where this host does not look.
     private let stranded: @Sendable () async -> [StrandedEvents]
     private let warnings = Warnings()
+    /// The paths that connectors had before, as the file said at the start, by their present ones.
+    private let former = Mutex<[String: String]>([:])
 
     private let logger: Logger
     private let redactor: Redactor
@@ -31,25 +33,18 @@ struct HostOutbox: Sendable {
     /// Opens the engine.
     private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
 
-    /// Damaged files that were set aside or are lost, and stranded events: one sentence for each.
+    /// Damaged files that were set aside or are lost, stranded events, and why servers keep events: one sentence for each.
     private final class Warnings: Sendable {
         private struct State {
             var damages: [String] = []
             var stranded: [String] = []
             /// Why servers keep events that are settled; nil if they do not.
             var trimming: String?
-            /// The paths that connectors had before, as the file said at the start, by their present ones.
-            var former: [String: String] = [:]
         }
 
         private let state = Mutex(State())
 
         var texts: [String] { state.withLock { $0.damages + $0.stranded + [$0.trimming].compactMap(\.self) } }
-
-        /// The path that a connector had before; nil if the file named none at the start.
-        func formerPath(of path: String) -> String? { state.withLock { $0.former[path] } }
-
-        func set(former: [String: String]) { state.withLock { $0.former = former } }
 
         func set(trimming: String?) { state.withLock { $0.trimming = trimming } }
 
@@ -101,11 +96,21 @@ struct HostOutbox: Sendable {
                 guard let error else { return logger.info("delivered events are deleted from the outbox again") }
                 logger.warning("delivered events stay in the outbox, which grows", metadata: ["error": "\(error)"])
             }
+            let onLoss: @Sendable (String, Int) -> Void = { path, count in
+                let events = count == 1 ? "event that waited for \(path) is" : "events that waited for \(path) are"
+                warnings.add("\(count) \(events) gone with its consumer on the NATS servers")
+                logger.error(
+                    "events that waited are gone with their consumer on the NATS servers",
+                    metadata: ["connector": "\(path)", "events": "\(count)"]
+                )
+                onChange()
+            }
             return try await location.open(
                 targets: paths,
                 clock: clock,
                 redactor: redactor,
-                onTrim: onTrim
+                onTrim: onTrim,
+                onLoss: onLoss
             ) { damage in
                 warnings.add("\(damage)")
                 logger.error(
@@ -282,11 +287,11 @@ struct HostOutbox: Sendable {
     /// Notes the former paths of connectors, and warns of events that wait there: a move that was interrupted leaves some, and only a
     /// host that knows the earlier connector moves them.
     func note(formerPathsIn configuration: Configuration) {
-        let former = configuration.enabledConnectors.compactMap { connector in
+        let pairs = configuration.enabledConnectors.compactMap { connector in
             connector.was.map { (connector.path, $0) }
         }
-        warnings.set(former: Dictionary(former) { first, _ in first })
-        for (path, was) in former {
+        former.withLock { $0 = Dictionary(pairs) { first, _ in first } }
+        for (path, was) in pairs {
             guard let count = countLeft(at: was) else { continue }
             logger.warning(
                 "events wait at the former path of a connector",
@@ -294,6 +299,9 @@ struct HostOutbox: Sendable {
             )
         }
     }
+
+    /// The path that a connector had before; nil if the file named none at the start.
+    private func formerPath(of path: String) -> String? { former.withLock { $0[path] } }
 
     /// How many events wait at a former path that no connector has now; nil if none do.
     private func countLeft(at was: String) -> Int? {
@@ -345,7 +353,7 @@ extension HostOutbox {
     func add(to report: inout GateReport) {
         let warnings = warnings.texts
         if !warnings.isEmpty, outbox.isTarget(report.path) { report.warnings += warnings }
-        if let was = self.warnings.formerPath(of: report.path), let count = countLeft(at: was) {
+        if let was = formerPath(of: report.path), let count = countLeft(at: was) {
             report.warnings.append(
                 "\(count) \(count == 1 ? "event waits" : "events wait") at \(was), which \"was\" names; run the earlier file, and "
                     + "reload with this one, or drop what waits there"

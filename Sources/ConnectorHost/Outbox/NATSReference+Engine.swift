@@ -16,12 +16,15 @@ internal import ConnectorServices
 
         /// Connects to the servers.
         ///
-        /// - Parameter onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
+        /// - Parameters:
+        ///   - onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
+        ///   - onLoss: Called when waiting events of a connector have gone with its consumer, or with the stream, with their number.
         func open(
             targets: [String],
             clock: any HostClock,
             redactor: Redactor,
-            onTrim: @escaping @Sendable (ConnectorError?) -> Void
+            onTrim: @escaping @Sendable (ConnectorError?) -> Void,
+            onLoss: @escaping @Sendable (_ path: String, _ count: Int) -> Void
         ) async throws(ConnectorError) -> any OutboxEngine {
             try await NATSEngine(
                 NATSSettings(resolved(hidingIn: redactor)),
@@ -29,7 +32,8 @@ internal import ConnectorServices
                 now: { clock.wallTime() },
                 renewed: { () throws(ConnectorError) in NATSSettings(try resolved(hidingIn: redactor)) },
                 redact: redactor.redact,
-                onTrim: onTrim
+                onTrim: onTrim,
+                onLoss: onLoss
             )
         }
 
@@ -61,6 +65,7 @@ internal import ConnectorServices
                 isEncrypted: options.isEncrypted
             )
             (user, password, application) = (options.user, options.password, options.application)
+            (certificate, key) = (options.certificate, options.key)
         }
     }
 #else
@@ -79,7 +84,8 @@ internal import ConnectorServices
             targets: [String],
             clock: any HostClock,
             redactor: Redactor,
-            onTrim: @escaping @Sendable (ConnectorError?) -> Void
+            onTrim: @escaping @Sendable (ConnectorError?) -> Void,
+            onLoss: @escaping @Sendable (_ path: String, _ count: Int) -> Void
         ) async throws(ConnectorError) -> any OutboxEngine { throw Self.withoutTrait }
 
         /// Throws, since this build has no client for NATS.

@@ -71,6 +71,7 @@ enum OutboxLocation: Sendable {
     ///   - clock: The source of wall-clock time.
     ///   - redactor: Removes secrets from text of the servers.
     ///   - onTrim: Called when servers no longer delete settled events, with the reason, and with nil once they do again.
+    ///   - onLoss: Called when waiting events of a connector are gone from the servers, with their number.
     ///   - onDamage: Called when a damaged file was set aside or is lost.
     /// - Throws: `storage` if the outbox cannot be used; `missing` or `conflict` if the servers lack its streams or
     ///   have them configured differently.
@@ -79,6 +80,7 @@ enum OutboxLocation: Sendable {
         clock: any HostClock,
         redactor: Redactor,
         onTrim: @escaping @Sendable (ConnectorError?) -> Void,
+        onLoss: @escaping @Sendable (_ path: String, _ count: Int) -> Void = { _, _ in },
         onDamage: @escaping @Sendable (Damage) -> Void
     ) async throws(ConnectorError) -> any OutboxEngine {
         switch self {
@@ -88,7 +90,13 @@ enum OutboxLocation: Sendable {
                 onDamage(Damage(aside: aside, reason: reason))
             }
         case .servers(let servers):
-            try await servers.open(targets: targets, clock: clock, redactor: redactor, onTrim: onTrim)
+            try await servers.open(
+                targets: targets,
+                clock: clock,
+                redactor: redactor,
+                onTrim: onTrim,
+                onLoss: onLoss
+            )
         case .none(let error): throw error
         }
     }

@@ -30,3 +30,12 @@ public struct OutboxReport: Sendable, Hashable {
     /// The time of the next attempt; nil unless the last one failed, and while the next is under way.
     public var nextAttemptAt: Timestamp?
 }
+
+extension OutboxReport: CustomStringConvertible {
+    /// One line, such as `3 queued, 120 delivered, 0 dead, 0 dropped; no connection [unavailable]`.
+    public var description: String {
+        let counts = "\(queued) queued, \(delivered) delivered, \(dead) dead, \(dropped) dropped"
+        guard let failure else { return counts }
+        return "\(counts); \(failure)" + (code.map { " [\($0)]" } ?? "")
+    }
+}

@@ -18,6 +18,9 @@ public struct SecretReport: Sendable, Hashable {
     ///
     /// A secret is rotated once it is in use and proved; the old one may then be revoked.
     public var isProved: Bool
+    /// Why the source cannot be read any more; nil if it can. The value may then be another one by now, so it counts as
+    /// not in use.
+    public var error: String?
 
     /// How long ago the value changed.
     public func age(at time: Timestamp) -> Duration {
@@ -25,7 +28,10 @@ public struct SecretReport: Sendable, Hashable {
     }
 
     /// The use of the value, in words.
-    package var use: String { isInUse ? (isProved ? "in use, proved" : "in use, not proved") : "not in use yet" }
+    package var use: String {
+        if error != nil { return "cannot be read" }
+        return isInUse ? (isProved ? "in use, proved" : "in use, not proved") : "not in use yet"
+    }
 }
 
 extension SecretReport {
@@ -36,6 +42,7 @@ extension SecretReport {
         object["changedAt"] = .string(changedAt.description)
         object["inUse"] = .bool(isInUse)
         object["proved"] = .bool(isProved)
+        object["error"] = error.map { .string($0) }
         return .object(object)
     }
 
@@ -49,7 +56,8 @@ extension SecretReport {
             source: source,
             changedAt: changedAt,
             isInUse: json["inUse"]?.bool ?? false,
-            isProved: json["proved"]?.bool ?? false
+            isProved: json["proved"]?.bool ?? false,
+            error: json["error"]?.string
         )
     }
 }

@@ -56,9 +56,10 @@ extension ConnectorAnswer {
             let count = (try? resultJSON())?.array?.count, count > 0, let answers = try? deliveries(count: count),
             answers.allSatisfy({ $0.outcome == .retry })
         else { return nil }
+        let answer = answers.first { !$0.isUnsent } ?? answers[0]
         return ConnectorError(
-            answers[0].code ?? .unavailable,
-            answers[0].reason ?? "the connector asked for a retry",
+            answer.code ?? .unavailable,
+            answer.reason ?? "the connector asked for a retry",
             connector: result.gate,
             isRetryable: true,
             retryAfter: answers.longestWait
@@ -74,9 +75,25 @@ extension [DeliveryAnswer] {
 extension DeliveryAnswer {
     /// The outcome of each event in a batch whose call failed. Only a fault of the event itself rejects it.
     init(_ error: ConnectorError) {
-        self =
-            error.isRetryable || !error.isEventFault
-            ? .retry(error.message, after: error.retryAfter, code: error.code)
-            : .rejected(error.message, code: error.code)
+        self = error.isRetryable || !error.isEventFault ? .retry(error) : .rejected(error.message, code: error.code)
+    }
+
+    /// The outcome of an event whose call failed and may succeed later. A vendor's wait of zero does not make it ``unsent(_:)``.
+    static func retry(_ error: ConnectorError) -> DeliveryAnswer {
+        .retry(error.message, after: error.retryAfter == .zero ? nil : error.retryAfter, code: error.codeOfDelivery)
+    }
+}
+
+extension ConnectorError {
+    /// The code that tells whether other events would fail like this one. If the leaves of a composite failed differently, its own code
+    /// does not. A call that a runner's end kept from being sent says nothing of its event.
+    fileprivate var codeOfDelivery: Code {
+        if code == .crashed { return hasEndedRunner ? .crashed : .unavailable }
+        guard code == .failed || code == .partial else { return code }
+        let errors = outcomes.compactMap(\.error)
+        let first =
+            errors.first(where: \.hasEndedRunner) ?? errors.first { $0.code == .timedOut }
+            ?? errors.first { !$0.isEventFault }
+        return first?.codeOfDelivery ?? code
     }
 }

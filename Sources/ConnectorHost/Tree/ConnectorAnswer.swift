@@ -64,7 +64,7 @@ struct ConnectorAnswer: Sendable {
             }
             return answer
         } catch {
-            var fault = redactor.redact(error)
+            var fault = call.options.isForPlugin ? error : redactor.redact(error)
             if call.batchCount != nil {
                 fault = ConnectorError(
                     .misbehaved,
@@ -113,6 +113,12 @@ struct ConnectorAnswer: Sendable {
         } catch {
             throw redactor.redact(error)
         }
+    }
+
+    /// The result for a plugin that made the call. Its errors are not redacted: see ``CallOptions/isForPlugin``.
+    func jsonForPlugin() throws(ConnectorError) -> JSONValue {
+        if let value { return value }
+        return try result.json()
     }
 
     /// The result for a typed client, as JSON.

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorPlatform
+internal import ConnectorServices
 internal import Synchronization
 
 /// Calls through the tree: a composite is called like a leaf, and its policy decides which children are called.
@@ -72,9 +73,15 @@ extension Node {
             return answer
         } catch {
             tally.end(error, of: meter, since: start)
-            tally.fail(error, of: call.operation, isHidden: isChild)
+            let shown = call.options.isForPlugin ? redacted(error) : error
+            tally.fail(shown, of: call.operation, isHidden: isChild)
             throw error
         }
+    }
+
+    /// The error of a plugin's call without secrets, for the report and the log.
+    private func redacted(_ error: ConnectorError) -> ConnectorError {
+        leaves.first?.gate?.environment.redactor.redact(error) ?? error
     }
 
     /// Calls a leaf's operation that its manifest marks as `prompt`, on the caller's thread and without suspending.
@@ -178,6 +185,8 @@ extension Node {
                 var error = error
                 // A batch may reach the vendor twice: its events have ids.
                 if call.batchCount != nil, error.sending != nil { error.isRetryable = true }
+                // Why a gate is not open was redacted when it failed, and may have the words of an earlier call of this plugin.
+                if gate != nil, call.options.isForPlugin, error.code == .notOpen { error.cause = nil }
                 throw error
             }
             // Their leaves are those of this tree, and other leaves have their numbers in the next one.

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
@@ -16,17 +17,20 @@ extension Node {
         guard policy.isAll else {
             // The outbox would try for ever to deliver what no plugin takes, and hold up every later event. A composite whose leaves
             // are all disabled waits for them.
-            guard delivery != nil, offers(kind.operationName) == false, offers(kind.batchName) == false, !leaves.isEmpty
+            guard delivery != nil, offers(operationName(of: kind)) == false, offers(batchName(of: kind)) == false,
+                !leaves.isEmpty
             else { return [self] }
             throw ConnectorError(
                 .unsupported,
-                "the connector does not offer \(kind.operationName)",
+                "the connector does not offer \(operationName(of: kind))",
                 connector: path
             )
         }
-        let operation = kind.operationName
-        let takers = children.filter { $0.offers(operation) != false || $0.takesOnlyBatches(of: kind) }
-        if !takers.contains(where: { $0.offers(operation) != nil }) { _ = try able(operation) }
+        // Each child by its own name: another one may have the versions.
+        let takers = children.filter { $0.offers($0.operationName(of: kind)) != false || $0.takesOnlyBatches(of: kind) }
+        if !takers.contains(where: { $0.offers($0.operationName(of: kind)) != nil }) {
+            _ = try able(operationName(of: kind))
+        }
         var recipients: [Node] = []
         for child in takers { recipients += try child.recipients(of: kind) }
         return recipients.unique
@@ -41,7 +45,7 @@ extension Node {
 
     /// Whether this leaf takes every event of the capability, and only in batches.
     private func hasOnlyBatches(of kind: EventKind) -> Bool {
-        guard let batch = manifest?.operation(named: kind.batchName) else { return false }
+        guard let batch = manifest?.operation(named: batchName(of: kind)) else { return false }
         return !batch.capability.operations.contains(where: \.isDelivered)
     }
 
@@ -64,10 +68,10 @@ extension Node {
         return manifest?.capabilities.contains { $0.operations.contains(where: \.isDelivered) } ?? true
     }
 
-    /// The operation and its capability, at this leaf or at the first leaf below that has it.
+    /// An operation as callers see it, and its capability, at this leaf or at the first leaf below that has it.
     func definition(of operation: String) -> (capability: Capability, operation: Operation)? {
         guard gate != nil else { return children.lazy.compactMap { $0.definition(of: operation) }.first }
-        return manifest?.operation(named: operation)
+        return manifest?.callable.operation(named: operation)
     }
 
     /// The largest batch that every leaf below accepts.
@@ -93,15 +97,23 @@ extension Node {
             let first = batch.entries.prefix { kinds.contains($0.kind) }.count
             guard first == count else {
                 let rest = DeliveryAnswer.unsent("not sent: earlier events were delivered in another way")
-                let answers = await deliver(batch.part(0..<first))
-                return answers.map { $0 + Array(repeating: rest, count: count - first) }
+                let answers: [DeliveryAnswer]
+                do throws(ConnectorError) {
+                    answers = try await deliver(batch.part(0..<first)).get()
+                } catch {
+                    // A batch that is refused for one of its events is halved.
+                    guard !error.isEventFault else { return .failure(error) }
+                    answers = Array(repeating: DeliveryAnswer.retry(error), count: first)
+                }
+                return .success(answers + Array(repeating: rest, count: count - first))
             }
         }
-        guard areBatched, let parameter = definition(of: kind.batchName)?.operation.batchParameter else {
+        let operation = batchName(of: kind)
+        guard areBatched, let parameter = definition(of: operation)?.operation.batchParameter else {
             return await deliverOneByOne(batch)
         }
         let arguments = CallArguments(texts: [(parameter, batch.json)])
-        var call = Call(operation: kind.batchName, arguments: arguments, options: Self.deliveryOptions)
+        var call = Call(operation: operation, arguments: arguments, options: Self.deliveryOptions)
         call.batchCount = count
         do throws(ConnectorError) {
             return .success(try await self.call(call, isChild: true).deliveries(count: count))
@@ -110,11 +122,12 @@ extension Node {
         }
     }
 
-    /// Delivers events in calls of their own. Cancelling the task stops before the next event. All the calls share the time of one,
-    /// and none starts in its second half, so that a host that dies sends few events twice.
+    /// Delivers events in calls of their own, up to the first that fails for a reason other than the event. Cancelling the task stops
+    /// before the next event. All the calls share the time of one, and none starts in its second half, so that a host that dies sends few
+    /// events twice.
     private func deliverOneByOne(_ batch: OutboxBatch) async -> Result<[DeliveryAnswer], ConnectorError> {
         var answers: [DeliveryAnswer] = []
-        var rest = DeliveryAnswer.retry("an earlier event failed")
+        var rest = DeliveryAnswer.unsent("not sent: an earlier event failed")
         let whole = Self.deliveryOptions.timeoutNanoseconds
         let start = tally.clock.now()
         for entry in batch.entries {
@@ -124,12 +137,13 @@ extension Node {
                 break
             }
             guard !Task.isCancelled else {
-                rest = .retry("the host is closing", code: .cancelled)
+                rest = .unsent("not sent: the host is closing")
                 break
             }
+            let operation = operationName(of: entry.kind)
             var call = Call(
-                operation: entry.kind.operationName,
-                arguments: arguments(of: entry, batch.payload(of: entry)),
+                operation: operation,
+                arguments: arguments(of: entry, batch.payload(of: entry), for: operation),
                 options: Self.deliveryOptions
             )
             if !answers.isEmpty { call.options.timeoutNanoseconds = whole - elapsed }
@@ -137,8 +151,7 @@ extension Node {
                 _ = try await self.call(call, isChild: true)
                 answers.append(.accepted)
             } catch {
-                // Earlier events keep their answers; this one and later ones are retried.
-                guard !answers.isEmpty || error.isEventFault else { return .failure(error) }
+                guard batch.entries.count > 1 || error.isEventFault else { return .failure(error) }
                 answers.append(DeliveryAnswer(error))
                 guard error.isEventFault else { break }
             }
@@ -156,20 +169,39 @@ extension Node {
     /// Whether events of a kind may be delivered as a batch, which passes by every plugin that takes them only one by one, and reaches
     /// those that take only other kinds.
     private func takesBatches(of kind: EventKind) -> Bool {
+        guard gate == nil else { return true }
+        let (operation, batch) = (operationName(of: kind), batchName(of: kind))
         // An event whose own operation no plugin has can only be delivered in a batch.
-        guard gate == nil, offers(kind.operationName) != false else { return true }
+        guard offers(operation) != false else { return true }
         return leaves.allSatisfy { leaf in
-            (leaf.offers(kind.batchName) != false) == (leaf.offers(kind.operationName) != false)
+            (leaf.offers(batch) != false) == (leaf.offers(operation) != false)
                 || leaf.hasOnlyBatches(of: kind)
         }
     }
 
     /// An event as the arguments of its operation: the only parameter, or all parameters by name.
-    private func arguments(of entry: OutboxBatch.Entry, _ payload: [UInt8]) -> CallArguments {
-        let signature = signature(of: entry.kind.operationName)
+    private func arguments(
+        of entry: OutboxBatch.Entry,
+        _ payload: [UInt8],
+        for operation: String
+    ) -> CallArguments {
+        let signature = signature(of: operation)
         if let parameter = signature?.onlyJSON { return CallArguments(texts: [(parameter, payload)]) }
         let object = (try? JSONValue(parsing: payload, file: entry.id))?.object
         return CallArguments(object ?? JSONObject())
+    }
+
+    /// The operation by which this connector takes an event, such as `analytics/track`.
+    func operationName(of kind: EventKind) -> String { "\(capabilityName(of: kind))/\(kind.operation)" }
+
+    /// The operation by which it takes events of the capability in batches, such as `analytics/deliver`.
+    private func batchName(of kind: EventKind) -> String { "\(capabilityName(of: kind))/deliver" }
+
+    /// The capability of an event, with its version if a plugin here offers that one and others, of which the name alone means the first.
+    ///
+    /// Otherwise without: the plugin may have been replaced since the event was stored, by one that offers another version.
+    private func capabilityName(of kind: EventKind) -> Substring {
+        versionedCapabilities.contains(kind.capability) ? kind.capability[...] : kind.capability.prefix(before: "/")
     }
 }
 
@@ -180,17 +212,6 @@ extension Tree {
         for root in roots { root.addRecipients(to: &recipients) }
         return recipients.unique.filter { $0.delivery != nil }
     }
-}
-
-extension EventKind {
-    /// The operation, such as `analytics/track`.
-    var operationName: String { "\(capabilityName)/\(operation)" }
-
-    /// The operation that takes events of the capability in batches, such as `analytics/deliver`.
-    var batchName: String { "\(capabilityName)/deliver" }
-
-    /// The capability without its version.
-    private var capabilityName: Substring { capability.prefix { $0 != "/" } }
 }
 
 extension Signature {

@@ -21,6 +21,7 @@ extension Node {
             isRetryable: errors.contains(where: \.isRetryable) && !errors.contains(where: \.mayHaveTakenEffect),
             retryAfter: errors.compactMap(\.retryAfter).min()
         )
+        error.becomeCancellation(ifAnyOf: errors)
         error.outcomes = ConnectorAnswer.outcomes(of: children)
         return error
     }
@@ -42,6 +43,7 @@ extension Node {
             isRetryable: isRetryable,
             retryAfter: isRetryable ? errors.filter(\.isRetryable).compactMap(\.retryAfter).max() : nil
         )
+        error.becomeCancellation(ifAnyOf: errors)
         error.outcomes = ConnectorAnswer.outcomes(of: children)
         return error
     }
@@ -58,5 +60,15 @@ extension Node {
     private func list(_ names: [String]) -> String {
         guard names.count > 1, let last = names.last else { return names.first ?? "no child" }
         return "\(names.dropLast().joined(separator: ", ")) and \(last)"
+    }
+}
+
+extension ConnectorError {
+    /// Makes this error of a composite a cancellation if a child's call was cancelled, since only the caller's own task does that.
+    ///
+    /// The other children's errors do not count: the caller, who is cancelled, must not try again.
+    fileprivate mutating func becomeCancellation(ifAnyOf errors: [ConnectorError]) {
+        guard errors.contains(where: \.isCancellation) else { return }
+        (code, isRetryable, retryAfter) = (.cancelled, false, nil)
     }
 }

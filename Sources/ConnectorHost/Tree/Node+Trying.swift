@@ -88,13 +88,16 @@ extension Node {
             let tries = canary.tries(event: entry.id) { key in
                 (try? JSONValue(parsing: batch.payload(of: entry), file: entry.id)).flatMap(key.value(in:))
             }
-            parts[chosen(canary, entry.kind.operationName, tries: tries).isSecond ? 1 : 0].append(index)
+            parts[chosen(canary, operationName(of: entry.kind), tries: tries).isSecond ? 1 : 0].append(index)
         }
         func answers(_ part: Int) async -> Result<[DeliveryAnswer], ConnectorError> {
             guard !parts[part].isEmpty else { return .success([]) }
             let start = canary.clock.now()
             let result = await children[part].deliver(batch.part(parts[part]))
-            canary.note(part == 1, result.failure ?? Self.failure(of: result), took: canary.clock.now() - start)
+            // A child that got nothing, because the host is closing, was not called.
+            if (try? result.get())?.allSatisfy(\.isUnsent) != true {
+                canary.note(part == 1, result.failure ?? Self.failure(of: result), took: canary.clock.now() - start)
+            }
             return result
         }
         // If one child receives the whole batch, its result stands for the batch, as a leaf's would.
@@ -108,17 +111,17 @@ extension Node {
             let answers = (try? result.get()) ?? []
             for (position, index) in part.enumerated() {
                 merged[index] =
-                    result.failure.map { .retry($0.message, after: $0.retryAfter, code: $0.code) }
+                    result.failure.map { DeliveryAnswer.retry($0) }
                     ?? (answers.indices.contains(position) ? answers[position] : nil)
             }
         }
         return .success(merged.map { $0 ?? .retry("no answer", code: .misbehaved) })
     }
 
-    /// The failure that a batch counts as: that of its first event if the child accepted no event; otherwise nil.
+    /// The failure that a batch counts as: that of the first event sent if the child accepted no event; otherwise nil.
     private static func failure(of result: Result<[DeliveryAnswer], ConnectorError>) -> ConnectorError? {
         guard case .success(let answers) = result, !answers.contains(where: { $0.outcome == .accepted }),
-            let answer = answers.first
+            let answer = answers.first(where: { !$0.isUnsent })
         else { return nil }
         return ConnectorError(answer.code ?? .failed, answer.reason ?? answer.outcome.rawValue)
     }

@@ -38,15 +38,15 @@ extension Node {
             // The name without a version means the first version that a plugin offers.
             let hasVersions = capabilities.contains { $0.id.name == capability.name && $0.id != capability }
             let name = hasVersions ? "\(capability)/\(operation)" : "\(capability.name)/\(operation)"
+            var options = options
+            options.isForPlugin = true
             let answer = try await call(Call(operation: name, arguments: arguments, options: options, in: tree))
-            return try answer.read { () throws(ConnectorError) in
-                let result = answer.result
-                // It was checked when it arrived, and is passed on as the plugin wrote it.
-                if result.outputs.count == 1, result.outputs[0].type == .json, result.outputs[0].name.isEmpty {
-                    return result.text
-                }
-                return result.outputs.isEmpty ? [] : try answer.resultJSON().utf8()
+            let result = answer.result
+            // It was checked when it arrived, and is passed on as the plugin wrote it.
+            if result.outputs.count == 1, result.outputs[0].type == .json, result.outputs[0].name.isEmpty {
+                return result.text
             }
+            return result.outputs.isEmpty ? [] : try answer.jsonForPlugin().utf8()
         } catch {
             var error = error
             error.connector = error.connector ?? path

@@ -23,6 +23,9 @@ final class Node: Sendable {
     let requiredChildren: Set<Int>
     /// The leaf's further paths, in the order of the file.
     let places: [String]
+    /// The capabilities, such as `analytics/2`, that a plugin at or below this connector offers in several versions. Nearly always
+    /// empty, and kept here because every delivery asks.
+    let versionedCapabilities: Set<String>
     /// The leaves that several composites with the policy `all`, at and below this one, have in common.
     let commonLeaves: Set<Int>
     /// The connection of a leaf; nil for a composite.
@@ -66,6 +69,9 @@ final class Node: Sendable {
         self.children = children
         self.requiredChildren = requiredChildren
         self.places = places
+        versionedCapabilities =
+            plan?.manifest?.capabilities.versioned
+            ?? children.reduce(into: Set<String>()) { $0.formUnion($1.versionedCapabilities) }
         commonLeaves = policy.isAll ? children.commonLeaves : []
         (self.gate, watch) = (gate, gate?.breaker.watch)
         rundown = plan?.recording == nil ? gate?.rundown : nil
@@ -87,10 +93,10 @@ extension Node {
     /// Whether this gate, or one below, is simulated.
     var isSimulated: Bool { plan?.isSimulated ?? children.contains(where: \.isSimulated) }
 
-    /// The capabilities of this connector and everything below it.
+    /// The capabilities of this connector and everything below it, as callers see them.
     var capabilities: [Capability] {
         guard gate != nil else { return children.flatMap(\.capabilities) }
-        return manifest?.capabilities ?? []
+        return manifest?.callable ?? []
     }
 
     /// Whether this connector, or one below it, has an operation; nil if unknown because a plugin was not found.
@@ -102,11 +108,8 @@ extension Node {
         return manifest.map { $0.operation(named: operation) != nil }
     }
 
-    /// The signature of an operation at this leaf, or at the first leaf below that has it.
-    func signature(of operation: String) -> Signature? {
-        guard gate != nil else { return children.lazy.compactMap { $0.signature(of: operation) }.first }
-        return manifest?.operation(named: operation)?.operation.signature
-    }
+    /// The signature of an operation for callers, at this leaf or at the first leaf below that has it.
+    func signature(of operation: String) -> Signature? { definition(of: operation)?.operation.signature }
 
     /// This leaf, or every leaf below, each once.
     var leaves: [Node] { gate == nil ? children.flatMap(\.leaves).unique : [self] }
@@ -116,6 +119,14 @@ extension Node {
 
     /// Whether this composite requires a child.
     func requires(_ child: Node) -> Bool { requiredChildren.contains(child.index) }
+}
+
+extension [Capability] {
+    /// The capabilities of which there are several versions.
+    fileprivate var versioned: Set<String> {
+        let counts = Dictionary(map { ($0.id.name, 1) }, uniquingKeysWith: +)
+        return Set(map(\.id).filter { counts[$0.name, default: 0] > 1 }.map(\.description))
+    }
 }
 
 extension CompositePolicy? {

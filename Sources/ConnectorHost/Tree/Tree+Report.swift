@@ -5,10 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 
 extension Tree {
-    /// The current report; reads each gate once.
-    var report: Report { report { _ in } }
-
-    /// The current report, with additions to each connector's part.
+    /// The current report, with additions to each connector's part; reads each gate once.
     ///
     /// - Parameter adding: Adds to a connector's report before its composite's report is derived from it.
     func report(_ adding: (inout GateReport) -> Void) -> Report {

@@ -42,35 +42,35 @@ struct Tree: Sendable {
         plan makePlan: (Connector, Gate) -> GatePlan = { $1.plan },
         makeGate: (Connector) -> Gate
     ) {
-        var plan = Plan()
-        plan.add(connectors, under: nil, isRequired: true)
-        plan.addPlaces()
-        indices = plan.indices
-        var nodes = [Node?](repeating: nil, count: plan.connectors.count)
+        var outline = Outline()
+        outline.add(connectors, under: nil, isRequired: true)
+        outline.addPlaces()
+        indices = outline.indices
+        var nodes = [Node?](repeating: nil, count: outline.connectors.count)
         // Children must exist before their parents. Leaves come first, because one with several places may precede a
         // parent in the file; then composites from last to first.
         let order =
-            plan.connectors.indices.filter { plan.connectors[$0].policy == nil }
-            + plan.connectors.indices.filter { plan.connectors[$0].policy != nil }.reversed()
+            outline.connectors.indices.filter { outline.connectors[$0].policy == nil }
+            + outline.connectors.indices.filter { outline.connectors[$0].policy != nil }.reversed()
         for index in order {
-            let connector = plan.connectors[index]
+            let connector = outline.connectors[index]
             // Not a leaf that had a further place there.
             let counted = previous.compactMap { $0[connector.path] }.filter { $0.path == connector.path }
-            let (indices, required) = plan.children(connector.children, of: connector.policy)
+            let (indices, required) = outline.children(connector.children, of: connector.policy)
             let children = indices.compactMap { nodes[$0] }
             let gate = connector.policy == nil ? makeGate(connector) : nil
-            let gatePlan = gate.map { makePlan(connector, $0) }
-            let isSimulated = gatePlan?.isSimulated ?? children.contains(where: \.isSimulated)
+            let plan = gate.map { makePlan(connector, $0) }
+            let isSimulated = plan?.isSimulated ?? children.contains(where: \.isSimulated)
             nodes[index] = Node(
                 path: connector.path,
                 index: index,
-                isRequired: plan.isRequired[index],
+                isRequired: outline.isRequired[index],
                 policy: connector.policy,
                 children: children,
                 requiredChildren: required,
-                places: plan.places[index] ?? [],
+                places: outline.places[index] ?? [],
                 gate: gate,
-                plan: gatePlan,
+                plan: plan,
                 delivery: connector.delivery,
                 comparison: counted.first?.comparison ?? Comparison(onChange: onChange),
                 canary: connector.policy?.canary.map { policy in
@@ -88,7 +88,7 @@ struct Tree: Sendable {
             )
         }
         self.nodes = nodes.compactMap(\.self)
-        let (roots, requiredRoots) = plan.children(connectors, of: nil)
+        let (roots, requiredRoots) = outline.children(connectors, of: nil)
         self.roots = roots.compactMap { nodes[$0] }
         self.requiredRoots = requiredRoots
         waits = Self.waits(connectors, indices, self.nodes)

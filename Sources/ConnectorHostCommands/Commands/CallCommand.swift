@@ -15,7 +15,7 @@ struct CallCommand: AsyncParsableCommand {
         discussion: """
             Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken \
             literally. If one parameter takes JSON, NAME=VALUE with any other name is a member of it: query=Berlin limit=1. So \
-            is its own name (order=5 is {"order": 5}), unless VALUE is an object or an array. If the first parameter takes no \
+            is its own name (order=5 is {"order": 5}), unless VALUE begins with { or [. If the first parameter takes no \
             JSON, an object as the only argument has them all by name: {"a": 1, "b": 2}. A composite is called like a leaf; \
             its policy decides which children answer. Write -- before an argument that begins with a hyphen.
 

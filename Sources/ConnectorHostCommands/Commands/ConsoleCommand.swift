@@ -8,6 +8,7 @@ internal import ConnectorConsoleTerminal
 internal import ConnectorConsoleWeb
 internal import ConnectorControl
 internal import ConnectorHost
+internal import ConnectorPlatform
 internal import Logging
 
 #if canImport(Glibc)
@@ -92,6 +93,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        DescriptorLimit.raise()
         var log = log
         log.logInfoByDefault()
         // A terminal that stalls stalls its console, too.

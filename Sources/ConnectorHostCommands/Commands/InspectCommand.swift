@@ -13,7 +13,8 @@ struct InspectCommand: AsyncParsableCommand {
         abstract: "Describe a plugin's file without running it.",
         discussion: """
             Shows the manifest, the platform and compiler of the image, its digest, the libraries and symbol versions it needs, \
-            whether it exports each function that the manifest names, and every problem that prevents it from loading.
+            whether it exports each function that the manifest names, and every problem that prevents it from loading. An id is \
+            looked for in the directories of connectors.json, in those in CONNECTOR_PLUGIN_PATH, and beside the program.
 
             With --probe, a plugin that would load here is really loaded and opened, in a runner that is thrown away afterwards: sandboxed, \
             without a host that it may reach, and with placeholders for what its configuration requires.
@@ -37,6 +38,8 @@ struct InspectCommand: AsyncParsableCommand {
     @Flag(help: "Really load and open the plugin, in a runner that is thrown away.")
     var probe = false
 
+    @OptionGroup var source: ConfigurationOption
+
     @OptionGroup var answer: OutputOptions
 
     func run() async throws {
@@ -44,7 +47,7 @@ struct InspectCommand: AsyncParsableCommand {
         var failure: ConnectorError?
         if ConformanceSubject.isID(file) {
             do throws(ConnectorError) {
-                file = try ConformanceSubject.path(ofPlugin: file)
+                file = try ConformanceSubject.path(ofPlugin: file, in: source.file, isRequired: source.isExplicit)
             } catch {
                 // The word may also be meant as a file, so the inspection says that there is none.
                 failure = error

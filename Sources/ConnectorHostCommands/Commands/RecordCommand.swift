@@ -83,6 +83,9 @@ struct RecordCommand: AsyncParsableCommand {
     /// - Returns: The exit status of the command.
     private func record() async throws(ConnectorError) -> Int32 {
         try RecordingSession.check(file, replaces: replace)
+        let objection = objection
+        // What another program opens is unknown until it has run.
+        if let objection, command[0].lastPathComponent == "connector-host" { throw objection }
         let session = try RecordingSession(of: path, time: time)
         defer { session.remove() }
         let status = try await session.run(command)
@@ -91,7 +94,9 @@ struct RecordCommand: AsyncParsableCommand {
             throw ConnectorError(
                 .failed,
                 "nothing was recorded: \(command[0].excerpt) ended with status \(status), and \(path.excerpt) made no request that ended",
-                fix: "let COMMAND use \(path.excerpt); a plugin that makes no requests has nothing to record"
+                fix: objection?.fix
+                    ?? "let COMMAND use \(path.excerpt); a plugin that makes no requests has nothing to record",
+                cause: objection?.message
             )
         }
         try RecordingSession.write(answers, to: file, replaces: replace)
@@ -104,6 +109,31 @@ struct RecordCommand: AsyncParsableCommand {
             )
         }
         return status
+    }
+
+    /// Why a host on COMMAND's file records nothing; nil if it would, or if there is no such file.
+    private var objection: ConnectorError? {
+        let file = ConnectorCompletion.file(command)
+        let read = Configuration.examine(file: file, environment: .process)
+        guard let configuration = read.configuration else { return nil }
+        let leaves = configuration.enabledLeaves.map(\.connector.path)
+        guard !leaves.contains(path) else { return nil }
+        let meant = leaves.filter { $0.hasPrefix(path + "/") } + configuration.leaves(placedAt: path).sorted()
+        guard meant.isEmpty else {
+            return ConnectorError(
+                .unknownConnector,
+                "\(path.excerpt) stands for other connectors in \(file.excerpt), and only a leaf is recorded",
+                fix: "record one of \(meant.map(\.excerpt).joined(separator: ", "))"
+            )
+        }
+        let isKnown = configuration.allConnectors.contains { $0.path == path }
+        return ConnectorError(
+            .unknownConnector,
+            isKnown
+                ? "\(path.excerpt) is disabled in \(file.excerpt)"
+                : "there is no connector \"\(path.excerpt)\" in \(file.excerpt)",
+            fix: isKnown ? "enable it" : suggestion(for: path, among: leaves)
+        )
     }
 
     /// Parses an argument such as `2026-01-31T09:30:00Z`.

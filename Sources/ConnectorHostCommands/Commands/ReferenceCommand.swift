@@ -25,14 +25,14 @@ struct ReferenceCommand: AsyncParsableCommand {
               connector-host reference capabilities
               connector-host reference --into docs/reference
               connector-host reference --into docs/reference --check
-              connector-host reference --plugin rates.connector.json --into docs
+              connector-host reference --plugin librates.so --into docs
             """
     )
 
     @Argument(help: "The page: \(ReferencePage.allCases.map(\.rawValue).joined(separator: ", ")).")
     var page: ReferencePage?
 
-    @Option(help: "The folder to write every page into.", completion: .directory)
+    @Option(help: "The folder to write every page into; it is made if it is missing.", completion: .directory)
     var into: String?
 
     @Option(
@@ -99,17 +99,33 @@ struct ReferenceCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes a page, or compares it with its file.
+    /// Writes a page, and makes its folder, or compares it with its file.
     ///
     /// - Parameter fix: The command that writes the page.
     private func take(_ text: String, as file: String, fix: String) throws(ConnectorError) {
-        guard check else { return try TextFile.replace(file, with: text) }
+        guard check else {
+            try makeFolder(file.parentPath)
+            return try TextFile.replace(file, with: text)
+        }
         let written = try SmallFile(reading: file, limit: Self.pageLimit).bytes
         guard written.elementsEqual(text.utf8) else {
             throw ConnectorError(
                 .invalidValue,
                 "\(file.excerpt) is not what this program has",
                 fix: "write the pages again: \(fix)"
+            )
+        }
+    }
+
+    private func makeFolder(_ path: String) throws(ConnectorError) {
+        do throws(SystemError) {
+            try Directory.make(path, mode: 0o755)
+        } catch {
+            throw ConnectorError(
+                .failed,
+                "the folder \(path.excerpt) cannot be made",
+                fix: error.diskRemedy ?? "check what is at its path, and the permissions of the folder above",
+                cause: error.description
             )
         }
     }

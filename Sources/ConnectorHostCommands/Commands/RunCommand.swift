@@ -7,6 +7,7 @@ internal import ConnectorConsole
 internal import ConnectorConsoleWeb
 internal import ConnectorControl
 internal import ConnectorHost
+internal import ConnectorPlatform
 internal import Logging
 
 #if canImport(Glibc)
@@ -91,6 +92,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        DescriptorLimit.raise()
         var log = log
         log.logInfoByDefault()
         StandardStream.queueErrors()
@@ -146,6 +148,7 @@ struct RunCommand: AsyncParsableCommand {
             )
         }
         if !simulate, let warning = session.resolved.configuration.placeWarning { log.logger.warning("\(warning)") }
+        for warning in session.pluginWarnings { log.logger.warning("\(warning)") }
         do throws(ConnectorError) {
             try await session.host.claimOutbox()
         } catch {

@@ -17,7 +17,8 @@ struct SimulateCommand: AsyncParsableCommand {
 
             A fault is TARGET:SETTING,SETTING…; the target is a vendor, or * for all of them. Settings: status=CODE, \
             code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS, \
-            times=N, method=NAME, path=PREFIX. portal responds with 200 and a web page, like a captive portal.
+            times=N, method=NAME, path=PREFIX. portal responds with 200 and a web page, like a captive portal. A comma within a \
+            setting is \\,.
 
             With --into, the faults replace those of running simulators, including those of run --simulate; without --fault, they \
             are removed.

@@ -211,6 +211,15 @@ struct TestCommand: AsyncParsableCommand {
             guard let object = try JSONValue(parsing: text, file: config.excerpt).object else {
                 throw ConnectorError(.invalid, "--config is not a JSON object")
             }
+            // A plugin may have a field "connectors", but hardly a "version" beside it.
+            guard object["version"] == nil || object["connectors"]?.array == nil else {
+                throw ConnectorError(
+                    .invalid,
+                    "--config is a file with connectors; for \"test\", it is the \"config\" of one connector",
+                    fix: "pass that alone, such as '{\"writeKey\": \"demo\"}' or a file of it; "
+                        + "ids are looked for in the directories of ./connectors.json, so name another plugin by its path"
+                )
+            }
             options.config = object
         }
         if let answers {

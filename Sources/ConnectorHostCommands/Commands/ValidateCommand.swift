@@ -11,7 +11,8 @@ struct ValidateCommand: AsyncParsableCommand {
         abstract: "Report every fault of a configuration, without opening a gate.",
         discussion: """
             One pass reports every fault, with line and column. Plugins are checked as by `inspect`, without running any: every \
-            reason that prevents one from loading is reported. Events that wait where the file no longer looks are a warning.
+            reason that prevents one from loading is reported. Events that wait where the file no longer looks are a warning, and so is \
+            a directory of plugins that cannot be searched.
 
             Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not or a file of answers \
             has faults, 2 if the configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins \
@@ -52,9 +53,10 @@ struct ValidateCommand: AsyncParsableCommand {
             throw ExitStatus.invalidConfiguration
         }
         var document = ValidationDocument(resolved: resolved, plugins: plugins, isSimulated: simulate)
+        document.warnings = plugins.warnings + resolved.warnings
         if !simulate {
             let stranded = await StrandedEvents.find(resolved.configuration, state: options.stateDirectory)
-            document.warnings = [resolved.configuration.placeWarning].compactMap(\.self) + stranded.map(\.description)
+            document.warnings += [resolved.configuration.placeWarning].compactMap(\.self) + stranded.map(\.description)
         }
         answer.output.write(document)
         if !document.problems.isEmpty { throw ExitStatus.failed }

@@ -40,7 +40,7 @@ struct ConformanceDocument: Document {
             let isBroken = results.contains { $0.verdict.isFailure }
             let mark: TextStyle.Mark = isBroken ? .bad : kept == 0 ? .none : .good
             let sign = style.paint(style.sign(mark), style.colour(mark))
-            lines.append("\(sign) \(style.paint(theme.rawValue, .strong))  \(kept) of \(results.count) kept")
+            lines.append("\(sign) \(style.paint(theme.rawValue, .strong))  \(Self.counts(of: results))")
             for result in results { lines += details(result, style).map { "  " + $0 } }
         }
         return lines + [""] + summary(style)
@@ -75,17 +75,25 @@ struct ConformanceDocument: Document {
     }
 
     private func summary(_ style: TextStyle) -> [String] {
-        let broken = report.count { $0.isFailure }
-        let counts = [
-            (report.count { $0 == .kept }, "kept"), (broken, "broken"),
-            (report.count { if case .inapplicable = $0 { true } else { false } }, "not applicable"),
-            (report.count { if case .unchecked = $0 { true } else { false } }, "not checked"),
-        ]
-        let rules = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let rules = Self.counts(of: report.results)
         let sign = report.isPassed ? style.paint(style.sign(.good), .good) : style.paint(style.sign(.bad), .bad)
         let plugin = style.shown(report.plugin ?? report.path)
         let level = report.isWhole ? "level \(report.level) of \(report.strict); " : ""
         return ["\(sign) \(plugin): \(level)\(rules), in \(report.duration.brief)"]
+    }
+
+    /// How many rules have each verdict, without those that none has: `2 kept, 5 not applicable`.
+    private static func counts(of results: [ConformanceReport.Result]) -> String {
+        func count(_ text: String, _ isCounted: (ConformanceReport.Verdict) -> Bool) -> String? {
+            let count = results.count { isCounted($0.verdict) }
+            return count > 0 ? "\(count) \(text)" : nil
+        }
+        let counts = [
+            count("kept") { $0 == .kept }, count("broken") { $0.isFailure },
+            count("not applicable") { if case .inapplicable = $0 { true } else { false } },
+            count("not checked") { if case .unchecked = $0 { true } else { false } },
+        ]
+        return counts.compactMap(\.self).joined(separator: ", ")
     }
 
     /// The command that checks a rule again, by repeating the check that found the fault.

@@ -33,12 +33,21 @@ enum ConformanceSubject {
         !argument.contains("/") && FileIdentity(path: argument).map { $0.kind == S_IFDIR } ?? true
     }
 
-    /// The file of the plugin with an id, in the directories of connectors.json and those that every command searches.
+    /// The file of the plugin with an id, in the directories of the configuration and those that every command searches. Only the
+    /// configuration's list of directories is used; its faults are ignored.
     ///
-    /// - Throws: `unknown-plugin`, or why the plugin is not usable.
-    static func path(ofPlugin id: String) throws(ConnectorError) -> String {
+    /// - Parameter isRequired: Whether the configuration must exist.
+    /// - Throws: `unknown-plugin`, or why the plugin is not usable or the configuration cannot be read.
+    static func path(
+        ofPlugin id: String,
+        in file: String = "connectors.json",
+        isRequired: Bool = false
+    ) throws(ConnectorError) -> String {
         let options = ConnectorHost.Options()
-        let (configuration, _, _) = Configuration.examine(file: "connectors.json", environment: options.environment)
+        let (configuration, problems, _) = Configuration.examine(file: file, environment: options.environment)
+        if configuration == nil, let problem = problems.first(where: { isRequired || $0.code != .notFound }) {
+            throw problem
+        }
         let catalog = PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).everything
         let candidate = try catalog.find(id)
         return candidate.sidecar ?? candidate.path

@@ -71,7 +71,7 @@ struct InspectionDocument: Document {
 
     private func operations(_ style: TextStyle) -> [String] {
         var table = Table()
-        for capability in inspection.manifest?.capabilities ?? [] {
+        for capability in inspection.manifest?.callable ?? [] {
             for operation in capability.operations {
                 table.append([
                     Table.Cell(style.shown(capability.id.description), .faint),

@@ -40,7 +40,7 @@ struct LockDocument: Document {
     }
 
     func lines(_ style: TextStyle) -> [String] {
-        var lines: [String] = []
+        var lines = examination.warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         for plugin in shown {
             let state = state(of: plugin)
             if state == .locked, !isCheck, updates.isEmpty { continue }
@@ -88,7 +88,7 @@ struct LockDocument: Document {
     }
 
     var json: JSONValue {
-        [
+        var object: JSONObject = [
             "version": 1, "file": .string(examination.lock.file), "platform": .string(LockedPlugin.hostPlatform),
             "written": .bool(isWritten),
             "plugins": .array(
@@ -102,5 +102,7 @@ struct LockDocument: Document {
                 }
             ),
         ]
+        if !examination.warnings.isEmpty { object["warnings"] = .array(examination.warnings.map(JSONValue.string)) }
+        return .object(object)
     }
 }

@@ -24,7 +24,7 @@ struct OperationsDocument: Document {
     ) {
         let places = configuration.places
         let leaves = configuration.enabledLeaves.compactMap { connector, leaf -> OperationList.Leaf? in
-            manifest(connector, leaf).map { (connector.path, places[connector.path] ?? [], $0.capabilities) }
+            manifest(connector, leaf).map { (connector.path, places[connector.path] ?? [], $0.callable) }
         }
         self.init(OperationList(leaves), path: path)
     }

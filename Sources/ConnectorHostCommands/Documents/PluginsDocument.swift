@@ -45,7 +45,7 @@ struct PluginsDocument: Document {
         let (directories, entries, problems) = (listing.directories, listing.entries, listing.problems)
         guard !entries.isEmpty else {
             let searched = directories.isEmpty ? "no directory" : directories.joined(separator: ", ")
-            return ["no plugins found in \(style.shown(searched))"] + memory(style)
+            return warnings(style) + ["no plugins found in \(style.shown(searched))"] + memory(style)
         }
         var table = Table()
         table.append([
@@ -76,7 +76,12 @@ struct PluginsDocument: Document {
         }
         let broken = problems.count { !$0.isEmpty }
         let summary = "\(entries.count - broken) usable" + (broken == 0 ? "" : ", \(broken) not")
-        return table.lines(style) + ["", summary] + memory(style)
+        return table.lines(style) + warnings(style) + ["", summary] + memory(style)
+    }
+
+    /// The directories in which no plugin can be found.
+    private func warnings(_ style: TextStyle) -> [String] {
+        listing.directoryWarnings.map { style.paint("warning: ", .warning) + style.shown($0) }
     }
 
     /// The images in the memory of the host's process, which stay there until it ends.

@@ -15,9 +15,11 @@ struct ProjectDocument: Document {
 
     func lines(_ style: TextStyle) -> [String] {
         let name = style.paint(style.shown(folder), .strong)
+        let own = files.filter { !$0.hasPrefix("generated/") }
         return ["\(style.paint(style.sign(.good), style.colour(.good))) \(name)  \(files.count) files"]
-            + files.filter { !$0.hasPrefix("generated/") }.map { "  \(style.shown($0))" }
-            + ["", "next: cd \(style.shown(folder)) && make test"]
+            + own.map { "  \(style.shown($0))" }
+            + ["  generated/  \(files.count - own.count) files", ""]
+            + ["next: cd \(style.shown(folder)) && make test"]
     }
 
     var json: JSONValue {

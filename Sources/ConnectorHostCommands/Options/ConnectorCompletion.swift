@@ -29,8 +29,8 @@ enum ConnectorCompletion {
         return Set(names).sorted()
     }
 
-    /// The configuration file that the words name. Shells may split `--config=FILE` at the sign.
-    private static func file(_ words: [String]) -> String {
+    /// The configuration file that the words of a command name. Shells may split `--config=FILE` at the sign.
+    static func file(_ words: [String]) -> String {
         for (index, word) in words.enumerated() where word.hasPrefix("--config") {
             if word.hasPrefix("--config=") { return String(word.dropFirst("--config=".count)) }
             if word == "--config", let next = words[(index + 1)...].first(where: { $0 != "=" }) { return next }

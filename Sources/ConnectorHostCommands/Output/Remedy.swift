@@ -13,6 +13,8 @@ enum Remedy {
         case cutShort
         /// An operation of a gate failed.
         case call
+        /// A plugin did not open where it has no connector, no vendor and no configuration.
+        case probing
     }
 
     /// The remedy for what a plugin in a runner does not find when it opens: unlike in the host, it may be a file that the sandbox hides.
@@ -24,6 +26,8 @@ enum Remedy {
     /// The usual remedy, in one line; nil if there is none.
     static func usual(for code: ConnectorError.Code, of occasion: Occasion) -> String? {
         switch (code, occasion) {
+        case (.misbehaved, _), (.crashed, _): "upgrade or replace the plugin, and tell its author"
+        case (_, .probing): nil
         case (.unauthorized, .opening), (.unauthorized, .cutShort):
             "check the credentials in the connector's \"config\""
         case (.unauthorized, .call): "check the permissions of the credentials in the connector's \"config\""
@@ -36,7 +40,6 @@ enum Remedy {
         case (.denied, _):
             "if the plugin should reach it, add the host to the connector's \"allow.hosts\", or the file to its \"sandbox\""
         case (.protocolViolation, _): "check that the endpoint belongs to this vendor's API"
-        case (.misbehaved, _), (.crashed, _): "upgrade or replace the plugin, and tell its author"
         case (.missing, .opening), (.missing, .cutShort):
             "create it at the vendor, or correct its name in the connector's \"config\""
         case (.missing, .call): "check the names and ids among the arguments"

@@ -71,7 +71,7 @@ struct PluginPage {
 
     private var facts: [(name: String, text: String)] {
         var facts = [("version", "\(manifest.version)")]
-        facts += manifest.capabilities.map { capability in
+        facts += manifest.callable.map { capability in
             let standard = CapabilityDefinition.standard(capability.id)?.operations.map(\.name) ?? []
             let names = capability.operations.map(\.name)
             let missing = standard.filter { !names.contains($0) }

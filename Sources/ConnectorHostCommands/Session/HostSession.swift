@@ -20,6 +20,8 @@ struct HostSession: Sendable {
     let lastCrash: CrashNote?
     /// The crash note that was in the file at the start, without symbols; nil if there was none.
     let crashNote: CrashNote?
+    /// The directories in which no plugin can be found, with the reason.
+    let pluginWarnings: [String]
     private let simulation: Simulation?
     private let lessons: SandboxLessons?
 
@@ -116,6 +118,7 @@ struct HostSession: Sendable {
             interruption: interruption,
             lastCrash: options.lastCrash,
             crashNote: crashNote,
+            pluginWarnings: plugins.warnings,
             simulation: simulation,
             lessons: lessons
         )

@@ -93,15 +93,20 @@ struct StoredOutbox: OutboxAccess {
         _ ids: [String]?,
         to path: String?
     ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
-        let selection = try await selection(ids, [.dead])
-        guard let path else {
-            guard let engine else { return (try check(0, ids), nil) }
-            let paths = configuration.enabledConnectors.filter { $0.same == nil }.map(\.path)
-            let (count, left) = try await engine.replay(selection, among: Set(paths))
-            if count == 0, ids != nil, let left { throw left }
-            return (try check(count, ids), left)
-        }
+        let (count, left) = try await replay(selection(ids, [.dead]), to: path)
+        if count == 0, ids != nil, let left { throw left }
+        return (try check(count, ids), left)
+    }
+
+    private func replay(
+        _ selection: RecordSelection,
+        to path: String?
+    ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
         let connectors = configuration.enabledConnectors
+        guard let path else {
+            let paths = connectors.filter { $0.same == nil }.map(\.path)
+            return try await engine?.replay(selection, among: Set(paths)) ?? (count: 0, left: nil)
+        }
         guard let connector = connectors.first(where: { $0.path == path }) else {
             throw ConnectorError(
                 .unknownConnector,
@@ -109,7 +114,7 @@ struct StoredOutbox: OutboxAccess {
                 fix: suggestion(for: path, among: connectors.map(\.path))
             )
         }
-        return (try check(try await engine?.replay(selection, to: connector.same ?? path) ?? 0, ids), nil)
+        return try await engine?.replay(selection, to: connector.same ?? path) ?? (count: 0, left: nil)
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {

@@ -84,6 +84,8 @@ struct PluginProbe: Sendable {
         case let error?:
             let faults: [ConnectorError.Code] = [.crashed, .misbehaved, .timedOut]
             outcome = gate?.plugin?.sha256 != nil && !faults.contains(error.code) ? .loads : .fails
+            // The fix would be one for a connector.
+            if outcome == .loads { self.error?.fix = nil }
         }
     }
 
@@ -125,7 +127,7 @@ extension PluginProbe {
             switch outcome {
             case .opens: (.good, "opens in a runner")
             case .loads:
-                (.warning, "loads in a runner, but does not open there without its vendor and its configuration")
+                (.warning, "loads in a runner, but does not open there, where it has no vendor and no configuration")
             case .fails: (.bad, "fails in a runner")
             }
         var facts = [duration.map { style.shown($0.brief) }, evidence.last.map { style.shown($0.kind.rawValue) }]
@@ -136,7 +138,7 @@ extension PluginProbe {
                 + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))")
         ]
         if let error {
-            let shown = ErrorLines(error: error)
+            let shown = ErrorLines(error: error, occasion: .probing)
             lines += [shown.headline(style)] + shown.details(style)
         }
         if let sandbox { lines.append(style.paint(style.shown(sandbox), .faint)) }

@@ -129,14 +129,14 @@ final class Simulation: Sendable {
             case .answers(let answers):
                 let name = "recorded-\(state.recordings)"
                 state.recordings += 1
-                simulator.serve(answers, as: name, hiding: plan.texts)
+                simulator.serve(answers, as: name, hiding: plan.secrets.mapValues { $0.reveal() })
                 // A plugin with HTTP of its own says no name.
                 let isNamed = plan.manifest.requestsHTTP
                 new.target = target(isNamed ? "" : name, name: isNamed ? name : nil, gate.world?.time)
                 server = name
             case .vendor(let name):
                 try? simulator.serve(name, accepting: plan.texts)
-                new.target = target(name)
+                new.target = target(name, keepsPaths: false)
                 (new.vendor, server) = (name, name)
             case .nothing, .noPlugin: if let refusal = gate.refusal { new.target = .none(refusal) }
             }
@@ -152,12 +152,19 @@ final class Simulation: Sendable {
 
     /// The simulators' server, below a path.
     ///
-    /// - Parameter name: The recording that is asked, if its paths are the vendor's own.
-    private func target(_ path: String, name: String? = nil, _ time: Timestamp? = nil) -> SimulationTarget {
+    /// - Parameters:
+    ///   - name: The recording that is asked, if its paths are the vendor's own.
+    ///   - keepsPaths: Whether there is an answer for the paths of any gateway in the configuration, as in a recording.
+    private func target(
+        _ path: String,
+        name: String? = nil,
+        _ time: Timestamp? = nil,
+        keepsPaths: Bool = true
+    ) -> SimulationTarget {
         guard let base = URLParts("http://127.0.0.1:\(port)/\(path)") else {
             return .none(ConnectorError(.notSimulated, "not opened: \(path) has no URL"))
         }
-        return .server(base, name: name, time: time)
+        return .server(base, name: name, time: time, keepsPaths: keepsPaths)
     }
 
     // MARK: Timelines

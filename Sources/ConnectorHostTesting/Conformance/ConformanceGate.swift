@@ -22,7 +22,7 @@ struct ConformanceGate: Sendable {
     /// The operations that the checks may call: with a simulated vendor all, otherwise those that only read. Operations that the
     /// outbox delivers and those that have handles are left out.
     var callable: [(capability: Capability, operation: Operation)] {
-        manifest.capabilities.flatMap { capability in
+        manifest.callable.flatMap { capability in
             capability.operations.filter { operation in
                 let values = operation.signature.parameters.map(\.type) + operation.signature.results.map(\.type)
                 return (isSimulated || operation.isSafe) && !operation.isDelivered && !values.contains(.handle)
@@ -108,7 +108,11 @@ extension RuleRun {
         let report = await host.open()
         guard let gate = report["plugin"], mayFail || gate.state == .open else {
             let reason = report["plugin"]?.error?.description ?? "it is not open"
-            throw RuleStop.unchecked("the gate does not open (\(reason)); pass --answers FILE or --config JSON")
+            let fix =
+                options.answers == nil
+                ? "pass --answers FILE or --config JSON"
+                : "pass --config JSON with the settings that the answers are for, such as an endpoint with a path"
+            throw RuleStop.unchecked("the gate does not open (\(reason)); \(fix)")
         }
         return ConformanceGate(
             host: host,

@@ -50,6 +50,7 @@ extension ConnectorHost {
     }
 
     private static let isolation = ProcessEnvironment.variables["CONNECTOR_TESTING_ISOLATION"]
+    private static let runner = ProcessEnvironment.variables["CONNECTOR_RUNNER"]
 
     /// Creates a host that reads no files except the plugins', with a clock that the test moves.
     ///
@@ -84,7 +85,8 @@ extension ConnectorHost {
     ///   - worlds: Files of answers as values, such as `["version": 1, "operations": [...]]` and perhaps a `timeline`, by the paths of
     ///     the leaves whose plugins they simulate. Such a leaf needs a manifest, but no image. For answers to HTTP requests, run a
     ///     `Simulator(answers:)`. A timeline begins now.
-    ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
+    ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process. Only the program of
+    ///     runners is found by the process's `CONNECTOR_RUNNER`, unless this has one, too.
     ///   - clock: The clock of the host and of its plugins, also of those in runners; nil for a ``ManualHostClock`` that never moves.
     ///     Nothing times out while the clock stands. So finish or cancel calls before ``ConnectorHost/ConnectorHost/close()``, which
     ///     waits for them, or move the clock meanwhile: `await clock.advance(by: .seconds(1)) { await host.close() }`.
@@ -123,6 +125,8 @@ extension ConnectorHost {
             stateDirectory: stateDirectory
         )
         options.jitter = jitter
+        // A test may name a program of its own.
+        if environment["CONNECTOR_RUNNER"] == nil, let runner, !runner.isEmpty { options.runner = runner }
         options.outbox = stateDirectory == nil && configuration.stateDirectory == nil ? .memory : .sqlite
         let resolved = try located(after: prefix) { () throws(ConfigurationErrors) in
             try configuration.resolved(

@@ -54,6 +54,19 @@ extension DatabaseQuery.Filter {
         }
     }
 
+    /// Checks that a comparison by order has a number or a text to compare with, without which adapters have no order.
+    func checkOrder() throws(ConnectorError) {
+        switch comparison {
+        case .equal, .notEqual, .within: return
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
+            guard value.number == nil, value.string == nil else { return }
+            throw ConnectorError(
+                .unsupported,
+                "\(comparison.rawValue) of \"\(field.excerpt)\" compares numbers or texts, not \(value.kind)"
+            )
+        }
+    }
+
     /// Whether a member and the value are both numbers or both strings, so that they have an order.
     private func isComparable(_ member: JSONValue) -> Bool {
         member.number != nil && value.number != nil || member.string != nil && value.string != nil

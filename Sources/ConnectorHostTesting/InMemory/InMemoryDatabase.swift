@@ -14,7 +14,8 @@ internal import Synchronization
 /// #expect(try await database.query(in: "notes").records.map { $0.data["title"] } == ["Milk"])
 /// ```
 ///
-/// Every collection exists, and is empty at first. Each record has a version, which grows with every change. Use it from any thread.
+/// Every collection exists, and is empty at first. Each record has a version, which grows with every change. Names, records and queries
+/// that every adapter refuses are refused, and so is a call of a cancelled task, or without time. Use it from any thread.
 public final class InMemoryDatabase: Database {
     /// A record, and the number of the change that created it.
     fileprivate struct Kept: Sendable {
@@ -48,8 +49,9 @@ public final class InMemoryDatabase: Database {
         id: String?,
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try change { state throws(ConnectorError) in
-            let id = id ?? "record-\(state.changes)"
+        try begin("create", options, id, in: collection, data)
+        return try change { state throws(ConnectorError) in
+            let id = id ?? state.freeID(in: collection)
             guard state.place(of: id, in: collection) == nil else {
                 throw ConnectorError(.conflict, "\(collection) has a record \(id) already")
             }
@@ -67,7 +69,8 @@ public final class InMemoryDatabase: Database {
         in collection: String,
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try read { state throws(ConnectorError) in
+        try begin("get", options, id, in: collection)
+        return try read { state throws(ConnectorError) in
             state.collections[ExactText(collection), default: []][try state.found(id, in: collection)].record
         }
     }
@@ -82,7 +85,8 @@ public final class InMemoryDatabase: Database {
         version: String?,
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try change(id, in: collection, version) { $0 = data }
+        try begin("replace", options, id, in: collection, data)
+        return try change(id, in: collection, version) { $0 = data }
     }
 
     /// Merges members into a record; the others stay.
@@ -95,7 +99,8 @@ public final class InMemoryDatabase: Database {
         version: String?,
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try change(id, in: collection, version) { members in
+        try begin("update", options, id, in: collection, data)
+        return try change(id, in: collection, version) { members in
             for member in data.members { members[member.name] = member.value }
         }
     }
@@ -109,6 +114,7 @@ public final class InMemoryDatabase: Database {
         version: String?,
         options: CallOptions
     ) async throws(ConnectorError) {
+        try begin("delete", options, id, in: collection)
         try change { state throws(ConnectorError) in
             let place = try state.found(id, in: collection, version)
             state.collections[ExactText(collection)]?.remove(at: place)
@@ -118,17 +124,18 @@ public final class InMemoryDatabase: Database {
     /// Finds records, one page at a time; without `sort`, in the order of their creation. A page starts after the last record of the
     /// page before, even if that record has since been deleted.
     ///
-    /// - Throws: `invalid` for a query that a ``DatabaseClient`` refuses, a limit that is out of range, or a cursor that does not fit the
-    ///   query.
+    /// - Throws: `invalid` for a query that a ``DatabaseClient`` or every adapter refuses, or a cursor that does not fit the query;
+    ///   `unsupported` for an order of values that are no numbers or texts.
     public func query(
         _ query: DatabaseQuery,
         in collection: String,
         options: CallOptions
     ) async throws(ConnectorError) -> DatabasePage {
-        guard DatabaseQuery.limitRange.contains(query.limit) else {
-            throw ConnectorError(.invalid, "the limit \(query.limit) is not within \(DatabaseQuery.limitRange)")
-        }
+        try begin("query", options, nil, in: collection)
         try query.check()
+        // Adapters read the query from JSON, with more rules.
+        _ = try DatabaseQuery(json: query.json)
+        for filter in query.filters { try filter.checkOrder() }
         let all = try read { state throws(ConnectorError) in state.collections[ExactText(collection), default: []] }
         var found = all.filter { kept in query.filters.allSatisfy { $0.accepts(kept.record.data[$0.field]) } }
             .map { (record: $0.record, position: query.position(of: $0.record, number: Int64($0.number))) }
@@ -142,6 +149,26 @@ public final class InMemoryDatabase: Database {
         let page = found.prefix(query.limit)
         let cursor = found.count > page.count ? page.last?.position.cursor : nil
         return DatabasePage(records: page.map(\.record), cursor: cursor)
+    }
+
+    /// Checks a call before it looks at the records.
+    ///
+    /// - Parameters:
+    ///   - id: The id of the record; nil for none.
+    ///   - data: The members to store.
+    private func begin(
+        _ operation: String,
+        _ options: CallOptions,
+        _ id: String?,
+        in collection: String,
+        _ data: JSONObject = JSONObject()
+    ) throws(ConnectorError) {
+        try options.begin(operation)
+        for (name, what) in [(collection, "collection"), (id ?? collection, "id")] {
+            guard !DatabaseRecord.isName(name) else { continue }
+            throw ConnectorError(.invalid, "\(what) is \"\(name.prefix(40))\"; it must be a name of 1 to 1024 bytes")
+        }
+        try JSONValue.object(data).checkDepth(named: "the record")
     }
 
     private func read<Value>(
@@ -183,6 +210,13 @@ public final class InMemoryDatabase: Database {
 extension InMemoryDatabase.State {
     fileprivate func place(of id: String, in collection: String) -> Int? {
         collections[ExactText(collection)]?.firstIndex { ExactText($0.record.id) == ExactText(id) }
+    }
+
+    /// An id that no record has: the test may have chosen one of the same form.
+    fileprivate func freeID(in collection: String) -> String {
+        var number = changes
+        while place(of: "record-\(number)", in: collection) != nil { number += 1 }
+        return "record-\(number)"
     }
 
     /// The index of a record, which must exist and, unless `version` is nil, have that version.

@@ -16,7 +16,7 @@ internal import Synchronization
 /// ```
 ///
 /// It is empty at first, and follows the contract of `files/1`. By default, files have the time of change 1970-01-01T00:00:00Z.
-/// Use it from any thread.
+/// A call of a cancelled task, or without time, is refused. Use it from any thread.
 public final class InMemoryFiles: Files {
     private struct File {
         var entry: FileEntry
@@ -49,7 +49,8 @@ public final class InMemoryFiles: Files {
     ///
     /// - Throws: `missing` if there is no such file.
     public func head(_ path: String, options: CallOptions) async throws(ConnectorError) -> FileEntry {
-        try file(path).entry
+        try options.begin("head")
+        return try file(path).entry
     }
 
     /// Lists files in the order of their paths' bytes, one page at a time.
@@ -59,6 +60,7 @@ public final class InMemoryFiles: Files {
         limit: Int,
         options: CallOptions
     ) async throws(ConnectorError) -> FilePage {
+        try options.begin("list")
         try FilePage.check(prefix: prefix, after: after, limit: limit)
         let entries = try access { state in state.files.values.map(\.entry) }
             .filter { $0.path.utf8.starts(with: prefix.utf8) && after.utf8.lexicographicallyPrecedes($0.path.utf8) }
@@ -78,6 +80,7 @@ public final class InMemoryFiles: Files {
         options: CallOptions,
         progress: (@Sendable (FileProgress) -> Void)?
     ) async throws(ConnectorError) -> FileEntry {
+        try options.begin("createUpload")
         let request = try FileUploadRequest(
             json: FileUploadRequest(path, contentType: contentType, condition: condition).json
         )
@@ -96,8 +99,10 @@ public final class InMemoryFiles: Files {
         options: CallOptions,
         progress: (@Sendable (FileProgress) -> Void)?
     ) async throws(ConnectorError) -> FileContents {
-        FileContents(entry: try file(path).entry, range: range, progress: progress) {
+        try options.begin("head")
+        return FileContents(entry: try file(path).entry, range: range, progress: progress) {
             [self] (entry, offset, count) throws(ConnectorError) in
+            try options.begin("get")
             let found = try file(path)
             guard found.entry.tag == entry.tag else {
                 throw ConnectorError(.conflict, "\"\(path)\" has changed since it had the tag")
@@ -108,6 +113,7 @@ public final class InMemoryFiles: Files {
 
     /// Removes a file; it is not an error if there is none.
     public func remove(_ path: String, options: CallOptions) async throws(ConnectorError) {
+        try options.begin("remove")
         try FilePathRule.check(path)
         try access { state in state.files[ExactText(path)] = nil }
     }
@@ -121,6 +127,7 @@ public final class InMemoryFiles: Files {
         to destination: String,
         options: CallOptions
     ) async throws(ConnectorError) -> FileEntry {
+        try options.begin("copy")
         try FilePathRule.check(destination)
         let file = try file(source)
         return try store(file.content, FileUploadRequest(destination, contentType: file.entry.contentType))

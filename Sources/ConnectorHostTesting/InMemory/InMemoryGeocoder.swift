@@ -17,7 +17,8 @@ internal import Synchronization
 /// A geocoder for an application's tests, which knows the places that it is given.
 ///
 /// A request finds the places whose name and address contain each of its words, in any case and even within longer words, in the
-/// order in which the places were given. Its language and countries have no effect. Use it from any thread.
+/// order in which the places were given. Its language and countries have no effect. A call of a cancelled task, or without time, is
+/// refused. Use it from any thread.
 public final class InMemoryGeocoder: Geocoder {
     private struct State {
         var places: [Place]
@@ -48,6 +49,7 @@ public final class InMemoryGeocoder: Geocoder {
         _ request: GeocodeRequest,
         options: CallOptions
     ) async throws(ConnectorError) -> [Place] {
+        try options.begin("geocode")
         let line =
             switch request.subject {
             case .text(let text): text
@@ -69,6 +71,7 @@ public final class InMemoryGeocoder: Geocoder {
         language: String?,
         options: CallOptions
     ) async throws(ConnectorError) -> [Place] {
+        try options.begin("reverse")
         let places = try known(limit: limit).map { ($0, Self.angle(coordinate, $0.coordinate)) }
         return places.sorted { $0.1 < $1.1 }.prefix(limit).map(\.0)
     }

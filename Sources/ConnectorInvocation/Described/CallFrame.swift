@@ -68,7 +68,7 @@ package struct CallFrame: ~Copyable {
         _ layout: CallLayout,
         _ body: (inout CallFrame) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let result = unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) { memory in
+        let result = unsafe withUnsafeTemporaryAllocation(byteCount: layout.shape.frameSize, alignment: 8) { memory in
             var frame = unsafe CallFrame(layout.shape, in: memory)
             do throws(Failure) {
                 return Swift.Result<Result, Failure>.success(try body(&frame))

@@ -55,39 +55,32 @@ package final class CallLayout: @unchecked Sendable {
     /// What calls need of a layout, as values without reference counting. Valid as long as the layout.
     @safe
     package struct Shape: BitwiseCopyable {
-        let inputs: UnsafeBufferPointer<Location>
-        let answers: UnsafeBufferPointer<Location>
+        /// The inputs, written by the caller.
+        package let inputs: UnsafeBufferPointer<Location>
+        /// The outputs, written by the callee: scalars, then buffers lent by the caller, then results.
+        package let answers: UnsafeBufferPointer<Location>
+        /// Whether any answer is not a number.
         let answersBytes: Bool
+        /// The required parameters, one bit each.
         let required: UInt64
-        let instanceArgument: Int?
-        let errorArgument: Int?
+        /// The index of the C argument for the instance; nil for a foreign library's function.
+        package let instanceArgument: Int?
+        /// The index of the C argument for the error; nil for a foreign library's function.
+        package let errorArgument: Int?
+        /// The number of C arguments.
         let argumentCount: Int
+        /// The size of a ``CallFrame``, in bytes.
         let frameSize: Int
+        /// libffi's description of the function.
         let cif: UnsafeMutablePointer<ffi_cif>
     }
 
     /// The operation's parameters and results.
     package let signature: Signature
-    /// The inputs, written by the caller. Like all the layout's memory, valid as long as the layout.
-    package let inputs: UnsafeBufferPointer<Location>
-    /// The outputs, written by the callee: scalars, then buffers lent by the caller, then results.
-    package let answers: UnsafeBufferPointer<Location>
-    /// Whether any answer is not a number.
-    package let answersBytes: Bool
-    /// The required parameters, one bit each.
-    package let required: UInt64
-    /// The index of the C argument for the instance; nil for a foreign library's function.
-    package let instanceArgument: Int?
+    /// What calls need.
+    package let shape: Shape
     /// The index of the C argument for the call; nil for a synchronous function.
     package let callArgument: Int?
-    /// The index of the C argument for the error; nil for a foreign library's function.
-    package let errorArgument: Int?
-    /// The number of C arguments.
-    package let argumentCount: Int
-    /// The size of a ``CallFrame``, in bytes.
-    package let frameSize: Int
-    /// libffi's description of the function.
-    package let cif: UnsafeMutablePointer<ffi_cif>
 
     private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
 
@@ -96,7 +89,7 @@ package final class CallLayout: @unchecked Sendable {
     /// - Parameter returnsValue: Whether the single result is the function's return value, as in a foreign library.
     package init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
         var builder = Builder(isForeign: isForeign)
-        instanceArgument = unsafe isForeign ? nil : builder.argument(cffi_type_pointer())
+        let instanceArgument: Int? = unsafe isForeign ? nil : builder.argument(cffi_type_pointer())
         callArgument = unsafe isForeign || !signature.isAsync ? nil : builder.argument(cffi_type_pointer())
         var inputs: [Location] = []
         var outputs: [Location] = []
@@ -111,17 +104,22 @@ package final class CallLayout: @unchecked Sendable {
         }
         let results =
             signature.isAsync ? [] : signature.results.map { builder.location($0, isReturnValue: returnsValue) }
-        errorArgument = unsafe isForeign ? nil : builder.argument(cffi_type_pointer())
+        let errorArgument: Int? = unsafe isForeign ? nil : builder.argument(cffi_type_pointer())
         let answers = outputs + buffers + results
         let argumentCount = unsafe builder.types.count
+        let required: UInt64 = inputs.indices.reduce(0) { inputs[$1].isOptional ? $0 : $0 | 1 << UInt64($1) }
         self.signature = signature
-        self.argumentCount = argumentCount
-        unsafe self.inputs = .copying(inputs.map { $0.located(after: argumentCount, isAnswer: false) })
-        unsafe self.answers = .copying(answers.map { $0.located(after: argumentCount, isAnswer: true) })
-        answersBytes = answers.contains { $0.role != .scalar }
-        required = inputs.indices.reduce(0) { inputs[$1].isOptional ? $0 : $0 | 1 << UInt64($1) }
-        frameSize = max(8, 16 * argumentCount + builder.storageSize)
-        unsafe cif = .allocate(capacity: 1)
+        unsafe shape = Shape(
+            inputs: .copying(inputs.map { $0.located(after: argumentCount, isAnswer: false) }),
+            answers: .copying(answers.map { $0.located(after: argumentCount, isAnswer: true) }),
+            answersBytes: answers.contains { $0.role != .scalar },
+            required: required,
+            instanceArgument: instanceArgument,
+            errorArgument: errorArgument,
+            argumentCount: argumentCount,
+            frameSize: max(8, 16 * argumentCount + builder.storageSize),
+            cif: .allocate(capacity: 1)
+        )
         unsafe types = .allocate(capacity: max(1, argumentCount))
         for index in 0..<argumentCount { unsafe (types + index).initialize(to: builder.types[index]) }
         let returnType: UnsafeMutablePointer<ffi_type>
@@ -130,7 +128,7 @@ package final class CallLayout: @unchecked Sendable {
         } else {
             unsafe returnType = cffi_type_sint32()
         }
-        let status = unsafe ffi_prep_cif(cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
+        let status = unsafe ffi_prep_cif(shape.cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
         guard status == FFI_OK else {
             throw ConnectorError(
                 .unsupported,
@@ -140,26 +138,10 @@ package final class CallLayout: @unchecked Sendable {
     }
 
     deinit {
-        unsafe UnsafeMutableBufferPointer(mutating: inputs).deinitialize().deallocate()
-        unsafe UnsafeMutableBufferPointer(mutating: answers).deinitialize().deallocate()
-        unsafe cif.deallocate()
+        unsafe UnsafeMutableBufferPointer(mutating: shape.inputs).deinitialize().deallocate()
+        unsafe UnsafeMutableBufferPointer(mutating: shape.answers).deinitialize().deallocate()
+        unsafe shape.cif.deallocate()
         unsafe types.deallocate()
-    }
-
-    /// What calls need.
-    @inline(__always)
-    package var shape: Shape {
-        unsafe Shape(
-            inputs: inputs,
-            answers: answers,
-            answersBytes: answersBytes,
-            required: required,
-            instanceArgument: instanceArgument,
-            errorArgument: errorArgument,
-            argumentCount: argumentCount,
-            frameSize: frameSize,
-            cif: cif
-        )
     }
 
     /// Assigns arguments and storage while iterating over a signature.

@@ -35,19 +35,19 @@ enum ForwardingFunction {
     /// Forwards a call, and returns the status of the function.
     private static func forward(_ call: ForwardedCall) -> Int32 {
         let (name, layout, arguments) = (call.name, call.layout, call.arguments)
-        guard let index = layout.instanceArgument, let pointer = unsafe arguments.pointer(at: index) else {
+        guard let index = layout.shape.instanceArgument, let pointer = unsafe arguments.pointer(at: index) else {
             return Int32(CONNECTOR_MISUSE)
         }
         let forwarder = unsafe Unmanaged<Forwarder>.fromOpaque(pointer).takeUnretainedValue()
-        let object = unsafe layout.errorArgument.flatMap { unsafe arguments.pointer(at: $0) }
+        let object = unsafe layout.shape.errorArgument.flatMap { unsafe arguments.pointer(at: $0) }
         do throws(ConnectorError) {
             if layout.callArgument == nil, let status = try forwarder.exchange(call) { return status }
             var inputs: [(name: String, value: CallValue)] = []
-            for index in unsafe layout.inputs.indices {
-                let value = unsafe arguments.value(of: layout.inputs[index])
+            for index in unsafe layout.shape.inputs.indices {
+                let value = unsafe arguments.value(of: layout.shape.inputs[index])
                 // A handle that is null is not an address.
                 let isNone = if case .handle(0) = value { true } else { false }
-                inputs.append((unsafe layout.inputs[index].name, isNone ? .none : value))
+                inputs.append((unsafe layout.shape.inputs[index].name, isNone ? .none : value))
             }
             try requireNoAddress(among: inputs.map(\.value), layout.signature, name)
             if let index = layout.callArgument {
@@ -58,7 +58,7 @@ enum ForwardingFunction {
                 return Int32(CONNECTOR_OK)
             }
             let outputs = try forwarder.answer(name, CallArguments(encoded: inputs)).get().outputs
-            let values = unsafe layout.answers.map { answer in
+            let values = unsafe layout.shape.answers.map { answer in
                 outputs.first { $0.name == answer.name }?.value ?? .none
             }
             return arguments.write(values, layout)

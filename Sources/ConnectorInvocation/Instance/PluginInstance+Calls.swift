@@ -22,7 +22,8 @@ extension PluginInstance: Channel {
     /// The caller waits until the deadline at most. Nothing can stop a function that is still running then: its thread is lost
     /// until it returns, which is reported as misbehaviour, and the gate remains occupied. A call that is given up before a thread
     /// is free is never made. A function that the manifest declares prompt runs on the caller's thread, unless another call does so
-    /// already, or this one keeps its timeout.
+    /// already, or this one keeps its timeout. A stand-in's always does, before the timer of the deadline exists: a test that moves
+    /// the clock to that timer would otherwise race with the function.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -34,13 +35,14 @@ extension PluginInstance: Channel {
         if let objection = plugin.manifest.lifecycle?.objection(to: operation.operation) { throw objection }
         let signature = operation.operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
-        let isInPlace = operation.isPrompt && !options.keepsTimeout && enterPromptly()
+        let isPrompt = !isStandIn && operation.isPrompt && !options.keepsTimeout && enterPromptly()
+        let isInPlace = isStandIn || isPrompt
         if !isInPlace, let exhaustion = threads.exhaustion { throw exhaustion }
         let function = PluginFunction(operation.operation.name, symbol: operation.operation.symbol)
         let inFlight = CallInFlight(function, threads, lasts: signature.isAsync, admission)
         guard let id = operations.begin(owner: context.owner, progress: options.onProgress) else {
             inFlight.functionLeaves()
-            if isInPlace { leavePromptly() }
+            if isPrompt { leavePromptly() }
             throw OperationTable.isFull
         }
         let trace = TraceContext.current.during(id, by: deadline)
@@ -49,8 +51,10 @@ extension PluginInstance: Channel {
         if isInPlace {
             let start = environment.clock.now()
             trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
-            judge(operation, took: environment.clock.now() - start)
-            leavePromptly()
+            if isPrompt {
+                judge(operation, took: environment.clock.now() - start)
+                leavePromptly()
+            }
         } else {
             threads.run { [self] in
                 let start = environment.clock.now()
@@ -64,7 +68,7 @@ extension PluginInstance: Channel {
             return CallResult(outputs: signature.results.map { ("", $0.type, .bytes(text)) }, handles: handles)
         }
         var result = CallResult(outputs: inFlight.outputs, handles: handles)
-        result.isPrompt = isInPlace && operation.answersAtOnce
+        result.isPrompt = isPrompt && operation.answersAtOnce
         return result
     }
 
@@ -168,8 +172,8 @@ extension PluginInstance: Channel {
         .completion(of: name, isWaiting: isWaiting(for: id))
     }
 
-    /// Whether anything is pending that may complete an operation, as the services know.
-    package func isWaiting(for operation: UInt64) -> Bool { services.isWaiting(for: operation) }
+    /// Whether anything is pending that may complete an operation, as the services know; a stand-in delays its answers itself.
+    package func isWaiting(for operation: UInt64) -> Bool { isStandIn || services.isWaiting(for: operation) }
 
     // MARK: Asynchronous calls
 
@@ -296,8 +300,8 @@ extension CallFrame {
         call: UnsafePointer<connector_call>?,
         error: UnsafeMutablePointer<connector_error>
     ) {
-        if let argument = layout.instanceArgument { unsafe setPointer(instance, at: argument) }
+        if let argument = layout.shape.instanceArgument { unsafe setPointer(instance, at: argument) }
         if let argument = layout.callArgument { unsafe setPointer(call, at: argument) }
-        if let argument = layout.errorArgument { unsafe setPointer(error, at: argument) }
+        if let argument = layout.shape.errorArgument { unsafe setPointer(error, at: argument) }
     }
 }

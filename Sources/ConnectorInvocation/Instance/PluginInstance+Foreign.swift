@@ -42,7 +42,7 @@ extension PluginInstance {
         _ convention: ForeignConvention
     ) throws(ConnectorError) {
         guard !convention.releases.isEmpty else { return }
-        let inputs = unsafe operation.layout.inputs
+        let inputs = unsafe operation.layout.shape.inputs
         for (index, value) in zip(inputs.indices, values) {
             let location = unsafe inputs[index]
             guard convention.releases.contains(location.name) else { continue }

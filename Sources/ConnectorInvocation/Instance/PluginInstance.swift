@@ -26,6 +26,8 @@ package final class PluginInstance: @unchecked Sendable {
     package let services: any InstanceServices
     /// Whether the plugin's functions in this process may call gates that it uses.
     let usesGates: Bool
+    /// Whether a ``StandIn`` answers in place of the plugin's code. It never blocks, so its functions run on their callers' threads.
+    let isStandIn: Bool
     /// The plugin's instance pointer, passed to every operation.
     package let pointer: UnsafeMutableRawPointer?
     /// What its functions forward each call to, whose address is ``pointer``; nil for a plugin in this process.
@@ -96,6 +98,7 @@ package final class PluginInstance: @unchecked Sendable {
         self.context = context
         self.services = services
         usesGates = !plugin.manifest.uses.isEmpty
+        isStandIn = plugin.owner is StandIn
         self.environment = environment
         self.threads = CallThreads(environment.workers)
         self.cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
@@ -119,7 +122,7 @@ package final class PluginInstance: @unchecked Sendable {
         serialGate = nil
         self.context = context
         self.services = services
-        usesGates = false
+        (usesGates, isStandIn) = (false, false)
         self.environment = environment
         threads = CallThreads(environment.workers)
         cancelThreads = CallThreads(environment.cancelThreads, limit: 4)

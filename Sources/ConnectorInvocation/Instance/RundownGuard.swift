@@ -92,9 +92,6 @@ package final class RundownGuard: @unchecked Sendable {
 
     // MARK: Callers
 
-    /// Whether calls are admitted.
-    package var isOpen: Bool { entrance.load(ordering: .acquiring) & Self.seatMask != 0 }
-
     /// Admits a call if it need not wait; takes no lock.
     ///
     /// - Parameter holder: The instance whose serial gate the call has entered already; nil if it has entered none. If the call is not

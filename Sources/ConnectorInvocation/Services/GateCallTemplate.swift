@@ -16,6 +16,29 @@ package struct GateCallTemplate: Sendable {
     /// The plugin's own call that this one serves; 0 for the one that the current thread runs.
     package var during: UInt64
 
+    /// Creates a call.
+    package init(
+        use: String,
+        operation: String,
+        arguments: [UInt8] = [],
+        deadline: UInt64 = .max,
+        during: UInt64 = 0
+    ) {
+        self.use = use
+        self.operation = operation
+        self.arguments = arguments
+        self.deadline = deadline
+        self.during = during
+    }
+
+    /// About what the arguments occupy once they are parsed, in bytes: their text, and something for each value.
+    package var parsedSize: Int {
+        let marks = arguments.count {
+            $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[")
+        }
+        return arguments.count + 16 * marks
+    }
+
     /// The maximum size of the arguments: 64 MiB, the same as for a result.
     private static let argumentLimit = 64 << 20
 

@@ -30,6 +30,15 @@ package enum StorageMemory {
         return bytes
     }
 
+    /// Copies a value; null stands for none, and is not the same as an empty one.
+    package static func optionalValue(
+        _ start: UnsafePointer<UInt8>?,
+        _ length: UInt64
+    ) throws(ServiceFailure) -> [UInt8]? {
+        if unsafe start == nil, length == 0 { return nil }
+        return try unsafe value(start, length)
+    }
+
     /// The object that receives a result.
     package static func result(
         _ owned: UnsafeMutablePointer<connector_bytes_owned>?

@@ -40,7 +40,7 @@ extension MadeFunction.Arguments {
     /// - Returns: The function's status: success, or that a buffer of the caller is too small.
     func write(_ values: [CallValue], _ layout: CallLayout) -> Int32 {
         for (index, value) in values.enumerated() {
-            let output = unsafe layout.answers[index]
+            let output = unsafe layout.shape.answers[index]
             guard let argument = output.argument, let address = unsafe pointer(at: argument) else { continue }
             switch (output.role, value) {
             case (.scalar, _): unsafe CallFrame.store(value, as: output.type, to: address)

@@ -70,7 +70,7 @@ package enum MadeFunction {
     /// - Throws: `unsupported` if this system does not let a process make code.
     static func make(_ layout: CallLayout, _ body: @escaping Body) throws(ConnectorError) -> UInt {
         let target = unsafe Unmanaged.passRetained(Target(layout, body))
-        guard let code = unsafe cffi_closure(layout.cif, enter, target.toOpaque()) else {
+        guard let code = unsafe cffi_closure(layout.shape.cif, enter, target.toOpaque()) else {
             unsafe target.release()
             throw ConnectorError(
                 .unsupported,

@@ -6,7 +6,7 @@ package import ConnectorPlatform
 
 /// What takes the place of a plugin's code: it proves the connection, and answers calls, any number at once.
 ///
-/// Its closures run on threads of the host and must not block them.
+/// Its closures run on threads of the host and of callers, and must not block them.
 package final class StandIn: Sendable {
     /// The answer to a call.
     package struct Answer: Sendable {

@@ -33,7 +33,7 @@ enum StandInCall {
         _ layout: CallLayout,
         _ arguments: MadeFunction.Arguments
     ) -> Int32 {
-        guard let index = layout.instanceArgument,
+        guard let index = layout.shape.instanceArgument,
             let instance = unsafe StandInInstance.at(arguments.pointer(at: index))
         else { return Int32(CONNECTOR_MISUSE) }
         let answer: StandIn.Answer
@@ -53,7 +53,7 @@ enum StandInCall {
         do throws(ConnectorError) {
             return try write(try answer.result.get(), of: operation, layout, arguments)
         } catch {
-            if let index = layout.errorArgument, let object = unsafe arguments.pointer(at: index) {
+            if let index = layout.shape.errorArgument, let object = unsafe arguments.pointer(at: index) {
                 unsafe object.storeBytes(of: connector_error(error), as: connector_error.self)
             }
             return error.code.status
@@ -66,8 +66,8 @@ enum StandInCall {
         _ layout: CallLayout
     ) throws(ConnectorError) -> JSONObject {
         var values = JSONObject()
-        for index in unsafe layout.inputs.indices {
-            let input = unsafe layout.inputs[index]
+        for index in unsafe layout.shape.inputs.indices {
+            let input = unsafe layout.shape.inputs[index]
             let value = arguments.value(of: input)
             if case .none = value { continue }
             values[input.name] = try value.json(as: input.type, handles: nil)
@@ -93,11 +93,11 @@ enum StandInCall {
         _ layout: CallLayout,
         _ arguments: MadeFunction.Arguments
     ) throws(ConnectorError) -> Int32 {
-        let isSingle = unsafe layout.answers.count == 1 && layout.answers[0].name.isEmpty
+        let isSingle = unsafe layout.shape.answers.count == 1 && layout.shape.answers[0].name.isEmpty
         // Nothing is written before everything fits: a failed call leaves no memory behind.
         var values: [CallValue] = []
-        for index in unsafe layout.answers.indices {
-            let output = unsafe layout.answers[index]
+        for index in unsafe layout.shape.answers.indices {
+            let output = unsafe layout.shape.answers[index]
             let given = isSingle ? value : value[output.name.isEmpty ? "result" : output.name] ?? .null
             values.append(try fitted(given, output.type, of: operation))
         }

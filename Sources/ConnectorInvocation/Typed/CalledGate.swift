@@ -21,8 +21,8 @@ package protocol CalledGate: AnyObject, Sendable {
     /// The error of a call that is not admitted.
     var refusal: ConnectorError { get }
 
-    /// Adds the gate's path to an error of a call and redacts secrets.
-    func described(_ error: ConnectorError) -> ConnectorError
+    /// Adds the gate's path to an error of a call and, unless a plugin made the call, redacts secrets.
+    func described(_ error: ConnectorError, isForPlugin: Bool) -> ConnectorError
 
     /// Admits one call of a gate that watches its calls.
     ///
@@ -34,6 +34,9 @@ package protocol CalledGate: AnyObject, Sendable {
 }
 
 extension CalledGate {
+    /// Adds the gate's path to an error of an application's call, and redacts secrets.
+    package func described(_ error: ConnectorError) -> ConnectorError { described(error, isForPlugin: false) }
+
     /// Makes a call of a gate that watches its calls: it is admitted before, and its end is noted.
     ///
     /// - Throws: `not-open` if the gate wants none at present; what `body` throws.
@@ -83,7 +86,7 @@ extension CalledGate {
                 }
             }
         } catch {
-            throw described(error)
+            throw described(error, isForPlugin: options.isForPlugin)
         }
     }
 

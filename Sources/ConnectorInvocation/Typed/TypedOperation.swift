@@ -6,8 +6,8 @@ public import ConnectorManifest
 
 /// An operation whose C type is known at compile time: the pointer is cast once and called directly.
 ///
-/// Build typed clients for your own capabilities from it: see <doc:OwnCapability>. If one of the predefined types of
-/// ``OperationFunction`` fits, call the operation like a function:
+/// Build typed clients for your own capabilities from it: see the article `OwnCapability` of `ConnectorHost`. If one of the
+/// predefined types of ``OperationFunction`` fits, call the operation like a function:
 ///
 /// ```swift
 /// let add = try host.gate("calculator").typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
@@ -89,7 +89,7 @@ public struct TypedOperation<Function>: Sendable {
     ///   - start: Calls the function with the instance, the call and the error object, and returns its status.
     /// - Returns: The bytes of the result.
     /// - Throws: `not-open`; `timed-out`; the plugin's error; `cancelled` if, and only if, the caller's own task is
-    ///   cancelled: see <doc:Errors>.
+    ///   cancelled: see the article `Errors` of `ConnectorHost`.
     @inlinable
     public func call(
         _ options: CallOptions = CallOptions(),

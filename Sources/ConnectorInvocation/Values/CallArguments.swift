@@ -38,6 +38,7 @@ package struct CallArguments: Sendable {
 
     /// Checks and converts the arguments to the values of a signature's inputs, in order.
     ///
+    /// - Parameter bound: The values of the inputs that the host fills in, by name.
     /// - Throws: `invalid`, with the signature, if a value is missing, unexpected, or of the wrong type.
     package func values(
         for signature: Signature,
@@ -50,7 +51,7 @@ package struct CallArguments: Sendable {
             ConnectorError(
                 cause?.code ?? .invalid,
                 message,
-                fix: cause?.fix ?? "call it as \(operation)\(signature)"
+                fix: cause?.fix ?? "call it as \(operation)\(signature.without(inputs: Set(bound.keys)))"
             )
         }
         func converted(_ value: JSONValue?, _ input: Signature.Parameter) throws(ConnectorError) -> CallValue {
@@ -97,7 +98,11 @@ package struct CallArguments: Sendable {
             }
         case .encoded(let given):
             for input in inputs {
-                let value = bound[input.name] ?? given.first { $0.name == input.name }?.value ?? .none
+                if let value = bound[input.name] {
+                    values.append(value)
+                    continue
+                }
+                let value: CallValue = given.first { $0.name == input.name }?.value ?? .none
                 let isFit =
                     switch value {
                     case .none: input.isOptional
@@ -105,7 +110,7 @@ package struct CallArguments: Sendable {
                     default: input.type.isScalar
                     }
                 guard isFit else { throw wrong("\(operation) cannot be called with these values") }
-                guard case .handle(let number) = value, number != 0, bound[input.name] == nil else {
+                guard case .handle(let number) = value, number != 0 else {
                     values.append(value)
                     continue
                 }

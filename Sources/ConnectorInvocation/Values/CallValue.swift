@@ -79,6 +79,7 @@ extension CallValue {
                 throw Self.mismatch(value, type)
             }
         case .json:
+            try value.checkDepth(named: "the value")
             if let number = Self.unwritable(in: value) { throw Self.outside("\(number)", type, "any finite number") }
             self = try Self.checked(value.utf8())
         case .handle:
@@ -216,7 +217,7 @@ extension CallValue {
                 )
             }
             do throws(ConnectorError) {
-                return try JSONValue(parsing: bytes, file: "result")
+                return try JSONValue(parsing: bytes, file: "result", depthLimit: JSONParser.resultDepthLimit)
             } catch {
                 throw ConnectorError(
                     .misbehaved,

@@ -190,12 +190,7 @@ extension RemoteChannel {
 
     /// The parameters that a foreign library's `open` operation binds; only the runner knows their values.
     private var bound: [String: CallValue] {
-        guard let lifecycle = manifest.lifecycle, let name = lifecycle.open,
-            let signature = manifest.operation(named: name)?.operation.signature
-        else { return [:] }
-        let names =
-            signature.parameters.filter { $0.direction == .out }.map(\.name) + signature.results.compactMap(\.name)
-        return names.reduce(into: [:]) { if !$1.isEmpty { $0[$1] = CallValue.none } }
+        manifest.boundNames.reduce(into: [:]) { $0[$1] = CallValue.none }
     }
 
     /// Checks and decodes the answer of an operation.

@@ -16,7 +16,7 @@ extension RemoteServices {
     }
 
     /// Runs a service's function in the trace of the operation that made the request, if there is one.
-    private func inTrace(_ trace: TraceContext?, _ body: () -> Void) {
+    func inTrace(_ trace: TraceContext?, _ body: () -> Void) {
         if let trace { trace.run(body) } else { body() }
     }
 

@@ -12,15 +12,18 @@ extension RemoteServices {
         unsafe services.table(named: id)?.assumingMemoryBound(to: Table.self)
     }
 
-    func log(_ message: inout MessageReader) throws(ConnectorError) {
+    func log(_ message: inout MessageReader, _ trace: (UInt64) -> TraceContext?) throws(ConnectorError) {
+        let running = try message.integer(UInt64.self)
         let level = try message.integer(Int32.self)
         let text = try message.data()
         let fields = try message.optional { message throws(ConnectorError) in try message.data() }
         guard let table = unsafe table("log/1", as: connector_log.self) else { return }
-        _ = unsafe Self.withText(text) { text, length in
-            unsafe Self.withText(fields) { fields, fieldsLength in
-                let log: Log = unsafe fitting(table.pointee.log)
-                return unsafe log(table.pointee.context, level, text, length, fields, fieldsLength)
+        inTrace(trace(running)) {
+            _ = unsafe Self.withText(text) { text, length in
+                unsafe Self.withText(fields) { fields, fieldsLength in
+                    let log: Log = unsafe fitting(table.pointee.log)
+                    return unsafe log(table.pointee.context, level, text, length, fields, fieldsLength)
+                }
             }
         }
     }
@@ -79,8 +82,11 @@ extension RemoteServices {
     func store(_ kind: MessageKind, _ message: inout MessageReader) throws(ConnectorError) {
         let token = try message.integer(UInt64.self)
         let key = try message.data()
-        let value = kind == .storageSet ? try message.data() : []
-        let hasRoom = store(holding: key.count + value.count + 1024) { [self] in
+        let isReplacement = kind == .storageReplace
+        let expected =
+            isReplacement ? try message.optional { message throws(ConnectorError) in try message.data() } : nil
+        let value = kind == .storageSet || isReplacement ? try message.data() : []
+        let hasRoom = store(holding: key.count + (expected?.count ?? 0) + value.count + 1024) { [self] in
             guard let table = unsafe table("storage/1", as: connector_storage.self) else {
                 return answer(token, Int32(CONNECTOR_DENIED))
             }
@@ -100,6 +106,15 @@ extension RemoteServices {
                         let set: Write = unsafe fitting(table.pointee.set)
                         return unsafe Self.withBytes(value) { bytes, count in
                             unsafe set(context, key, length, bytes, count, error)
+                        }
+                    case .storageReplace:
+                        let replace: Replace = unsafe fitting(table.pointee.replace)
+                        // An empty value is not null, unlike none.
+                        return unsafe Self.withText(expected) { text, oldCount in
+                            let old = unsafe UnsafeRawPointer(text)?.assumingMemoryBound(to: UInt8.self)
+                            return unsafe Self.withBytes(value) { bytes, count in
+                                unsafe replace(context, key, length, old, oldCount, bytes, count, error)
+                            }
                         }
                     default:
                         let remove: Remove = unsafe fitting(table.pointee.remove)
@@ -134,6 +149,11 @@ extension RemoteServices {
     private typealias Write =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafePointer<UInt8>?, UInt64, Failure?
+        ) -> Int32
+    private typealias Replace =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafePointer<UInt8>?, UInt64,
+            UnsafePointer<UInt8>?, UInt64, Failure?
         ) -> Int32
     private typealias Remove =
         @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, Failure?) -> Int32

@@ -71,9 +71,9 @@ final class RemoteServices: Sendable {
     ) throws(ConnectorError) {
         switch kind {
         case .denied: _ = unsafe services.table(named: try message.text(limit: Self.deniedLimit))
-        case .log: try log(&message)
+        case .log: try log(&message, trace)
         case .emit: try emit(&message)
-        case .storageGet, .storageSet, .storageRemove, .storageList: try store(kind, &message)
+        case .storageGet, .storageSet, .storageRemove, .storageList, .storageReplace: try store(kind, &message)
         case .request: try request(&message, trace)
         case .requestCancel, .requestResume: try steer(kind, &message)
         case .requestWrite: try write(&message)

@@ -13,8 +13,8 @@ extension ForwardedCall {
     /// How many bytes the arguments take in a lane; nil if a lane does not carry them.
     var laneCount: Int? {
         var count = 0
-        for index in unsafe layout.inputs.indices {
-            let input = unsafe layout.inputs[index]
+        for index in unsafe layout.shape.inputs.indices {
+            let input = unsafe layout.shape.inputs[index]
             guard input.type.isCarried else { return nil }
             guard input.isOptional || !isNone(input) else { return nil }
             count += 8
@@ -25,8 +25,8 @@ extension ForwardedCall {
                 count += bytes.count
             }
         }
-        for index in unsafe layout.answers.indices {
-            guard unsafe layout.answers[index].type.isCarried else { return nil }
+        for index in unsafe layout.shape.answers.indices {
+            guard unsafe layout.shape.answers[index].type.isCarried else { return nil }
         }
         return count <= CallValue.sizeLimit ? count : nil
     }
@@ -37,8 +37,8 @@ extension ForwardedCall {
 
     /// Writes the arguments.
     func put(to stream: inout LaneStream) {
-        for index in unsafe layout.inputs.indices {
-            let input = unsafe layout.inputs[index]
+        for index in unsafe layout.shape.inputs.indices {
+            let input = unsafe layout.shape.inputs[index]
             if input.type.isScalar {
                 let address = unsafe arguments.scalar(of: input)
                 if input.isOptional { stream.put(unsafe address == nil ? 0 : 1) }
@@ -54,8 +54,8 @@ extension ForwardedCall {
     /// - Returns: The status of the function: success, or that a buffer of the caller's is too small.
     func take(from stream: inout LaneStream) -> Int32 {
         var status = Int32(CONNECTOR_OK)
-        for index in unsafe layout.answers.indices {
-            let output = unsafe layout.answers[index]
+        for index in unsafe layout.shape.answers.indices {
+            let output = unsafe layout.shape.answers[index]
             let word = stream.word()
             guard output.role != .scalar else {
                 guard let argument = output.argument, let address = unsafe arguments.pointer(at: argument) else {
@@ -79,7 +79,7 @@ extension ForwardedCall {
 
     /// Releases the answers of a call that fails after all.
     func takeBack() {
-        for index in unsafe layout.answers.indices { unsafe arguments.takeBack(layout.answers[index]) }
+        for index in unsafe layout.shape.answers.indices { unsafe arguments.takeBack(layout.shape.answers[index]) }
     }
 }
 

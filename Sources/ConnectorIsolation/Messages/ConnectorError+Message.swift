@@ -9,19 +9,21 @@ extension ConnectorError {
     /// The largest error, in bytes: four texts and everything else.
     package static let messageLimit = 4 * textLimit + 64
 
-    /// Reads an error.
+    /// Reads a runner's error.
+    ///
+    /// The plugin in the runner may have written any of it. What it advises is part of the cause: a fix is the host's own advice.
     package init(_ message: inout MessageReader) throws(ConnectorError) {
         let code = try Self.text(&message)
         let text = try Self.text(&message)
-        let fix = try message.optional { message throws(ConnectorError) in try Self.text(&message) }
+        let advice = try message.optional { message throws(ConnectorError) in try Self.text(&message) }
         let cause = try message.optional { message throws(ConnectorError) in try Self.text(&message) }
         let isRetryable = try message.bool()
-        let retryAfter = try message.integer(UInt64.self)
+        let retryAfter = min(try message.integer(UInt64.self), Self.longestRetryAfter)
+        let words = [cause, advice.map { "the runner advises: \($0)" }].compactMap(\.self)
         self.init(
-            Code(rawValue: code),
+            Code(ofPlugin: code),
             text,
-            fix: fix,
-            cause: cause,
+            cause: words.isEmpty ? nil : words.joined(separator: "; "),
             isRetryable: isRetryable,
             retryAfter: retryAfter == 0 ? nil : .nanoseconds(Int64(clamping: retryAfter))
         )

@@ -103,4 +103,6 @@ package enum MessageKind: UInt16, Sendable {
     case timerStart = 143
     /// `clock/1`: `cancel_timer`.
     case timerCancel = 144
+    /// `storage/1`: `replace`.
+    case storageReplace = 145
 }

@@ -10,8 +10,7 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// What a runner prints, line by line. Of a plugin that prints without end, only so many lines of each second are passed on: the others
-/// cost the host's log, and the host's processor, which no bound of the runner limits.
+/// What a runner prints, line by line. Of a plugin that prints without end, only what ``LineLimit`` admits is passed on.
 struct OutputLines {
     /// Whether the runner has closed its output.
     private(set) var isOver = false
@@ -20,14 +19,8 @@ struct OutputLines {
     private var rest: [UInt8] = []
     /// Whether a stack trace has begun, and not ended.
     private var isInTrace = false
-    /// How many lines of one second are passed on.
-    private let limit: Int
-    /// When that second began, in monotonic time.
-    private var start: UInt64 = 0
-    /// How many lines of it were passed on.
-    private var passed = 0
-    /// How many lines were left out, and not reported yet.
-    private var leftOut = 0
+    /// Which lines are passed on.
+    private var limit: LineLimit
 
     /// The longest line, in bytes; a longer one is split.
     private static let lineLimit = 4096
@@ -38,17 +31,13 @@ struct OutputLines {
 
     /// Creates a reader that has read nothing.
     ///
-    /// - Parameter limit: How many lines of one second it passes on.
-    init(limit: Int = 1000) { self.limit = limit }
+    /// - Parameter limit: Which lines it passes on.
+    init(limit: LineLimit = .ofPlugin) { self.limit = limit }
 
     /// Reads what there is.
     ///
     /// - Parameter now: The monotonic time.
     mutating func read(_ descriptor: Int32, at now: UInt64 = SystemTime.monotonic(), _ each: (String) -> Void) {
-        if now - min(now, start) >= 1_000_000_000 {
-            report(each)
-            (start, passed) = (now, 0)
-        }
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         var total = 0
         while !isOver, total < Self.readLimit {
@@ -61,34 +50,33 @@ struct OutputLines {
             }
             total += count
             for byte in buffer[..<count] {
-                if byte == UInt8(ascii: "\n") || rest.count >= Self.lineLimit { end(each) }
+                if byte == UInt8(ascii: "\n") || rest.count >= Self.lineLimit { end(at: now, each) }
                 if byte != UInt8(ascii: "\n") { rest.append(byte) }
             }
         }
     }
 
     /// Ends the last line.
-    mutating func finish(_ each: (String) -> Void) {
-        end(each)
-        report(each)
+    ///
+    /// - Parameter now: The monotonic time.
+    mutating func finish(at now: UInt64 = SystemTime.monotonic(), _ each: (String) -> Void) {
+        end(at: now, each)
+        report(limit.takeLeftOut(), each)
     }
 
     /// Says how many lines were left out.
-    private mutating func report(_ each: (String) -> Void) {
-        if leftOut > 0 { each("connector-runner: \(leftOut) lines are left out, after \(limit) in a second") }
-        leftOut = 0
+    private func report(_ leftOut: Int, _ each: (String) -> Void) {
+        if leftOut > 0 { each("connector-runner: \(leftOut) lines are left out: the limit is \(limit)") }
     }
 
-    private mutating func end(_ each: (String) -> Void) {
+    private mutating func end(at now: UInt64, _ each: (String) -> Void) {
         guard !rest.isEmpty else { return }
         let line = String(decoding: rest, as: UTF8.self)
+        let leftOut = limit.admit(rest.count, at: now)
         rest = []
         keep(line)
-        guard passed < limit else {
-            leftOut += 1
-            return
-        }
-        passed += 1
+        guard let leftOut else { return }
+        report(leftOut, each)
         each(line)
     }
 

@@ -19,7 +19,7 @@ extension Runner {
     func work() {
         var assembler = FrameAssembler()
         // All that a runner learns counts.
-        var lines = learnsSandbox ? OutputLines(limit: .max) : OutputLines()
+        var lines = learnsSandbox ? OutputLines(limit: .unlimited) : OutputLines()
         var wait = OutgoingMessages.Wait.none
         while true {
             var patience: Int32 = -1
@@ -138,8 +138,8 @@ extension Runner {
     private func refuse(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
         case .stop: send(.stopped, instance: frame.instance, [], isEssential: true)
-        case .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall, .gateBound,
-            .wallTime, .monotonicTime, .timerStart:
+        case .storageGet, .storageSet, .storageRemove, .storageList, .storageReplace, .request, .requestWrite,
+            .gateCall, .gateBound, .wallTime, .monotonicTime, .timerStart:
             var message = MessageReader(frame.payload)
             let token = try message.integer(UInt64.self)
             let answer = unsafe MessageWriter(answering: token, Int32(CONNECTOR_NOT_OPEN))

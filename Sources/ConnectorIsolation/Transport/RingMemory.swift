@@ -42,7 +42,6 @@ package struct RingMemory: @unchecked Sendable {
 
     /// Each word has two cache lines of its own, because some processors fetch lines in pairs.
     private static let stride = 128
-    private static let headerSize = 4 * stride
     private let memory: SharedMemory
     private let start: UnsafeMutableRawPointer
     /// How many bytes fit, a power of two.

@@ -5,12 +5,12 @@ package import ConnectorBase
 package import ConnectorCapabilities
 
 extension AnalyticsEvent {
-    /// The properties, with the name and category of a page or screen added unless properties of those names exist.
+    /// The properties, with the name and category of a page or screen added unless properties of those names have values.
     ///
     /// For vendors whose events carry nothing but properties.
     package var namedProperties: JSONObject {
         var properties = properties
-        for (member, text) in [("name", name), ("category", category)] where properties[member] == nil {
+        for (member, text) in [("name", name), ("category", category)] where properties[member].given == nil {
             properties.set(member, text)
         }
         return properties

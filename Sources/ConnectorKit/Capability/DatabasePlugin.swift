@@ -87,10 +87,9 @@ extension DatabasePlugin {
         return object
     }
 
-    /// Checks a name that becomes one segment of a URL: not empty, and not `.` or `..`, which servers resolve as
-    /// relative paths.
+    /// Checks the name of a collection, or an id.
     private func name(_ text: String, _ what: String) throws(PluginError) -> String {
-        guard !text.isEmpty, text != ".", text != "..", text.utf8.count <= 1024 else {
+        guard DatabaseRecord.isName(text) else {
             throw PluginError(.invalid, "\(what) is \"\(text.prefix(40))\"; it must be a name of 1 to 1024 bytes")
         }
         return text

@@ -20,8 +20,11 @@ package struct SteppedDelivery {
     /// Delivers the items at these indices to one endpoint.
     package mutating func add(_ indices: [Int], _ deliver: () async throws -> [DeliveryAnswer]) async {
         do {
-            for (index, answer) in zip(indices, try await deliver())
-            where answer != .accepted && answers[index].outcome != .retry { answers[index] = answer }
+            for (index, answer) in zip(indices, try await deliver()) where answer != .accepted {
+                // A failure tells more than that an earlier endpoint had no time for the item.
+                let isOpen = answers[index].outcome != .retry || (answers[index].isUnsent && answer.outcome == .retry)
+                if isOpen { answers[index] = answer }
+            }
         } catch {
             let error = PluginError(error)
             for index in indices { answers[index] = .retry(error) }

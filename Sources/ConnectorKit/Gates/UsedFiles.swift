@@ -7,6 +7,8 @@ public import ConnectorCapabilities
 /// `files/1` at a used gate: whole files in memory, transferred in parts.
 public struct UsedFiles: UsedCapability {
     private let gate: UsedGate
+    /// How often a put begins at most while the store loses its uploads.
+    private static let attemptLimit = 3
 
     /// Wraps a used gate that offers `files/1`.
     public init(_ gate: UsedGate) {
@@ -67,6 +69,9 @@ public struct UsedFiles: UsedCapability {
 
     /// Puts a file, replacing any file at its path. It becomes visible only as a whole.
     ///
+    /// It begins again, three times at most, if the store does not know the upload any more: a reload may have put another instance in
+    /// the place of the one to which it belongs.
+    ///
     /// - Parameters:
     ///   - path: The file's path.
     ///   - content: The content.
@@ -80,28 +85,32 @@ public struct UsedFiles: UsedCapability {
         condition: FileCondition = .any
     ) async throws(PluginError) -> FileEntry {
         let request = FileUploadRequest(path, contentType: contentType, condition: condition)
-        let upload = try await gate.call("createUpload", ["file": request.json]) { json throws(ConnectorError) in
-            try FileUpload(json: json)
-        }
-        do throws(PluginError) {
-            for offset in stride(from: 0, to: content.count, by: upload.partSize) {
-                let part = content[offset..<min(offset + upload.partSize, content.count)]
-                let arguments: JSONObject = [
-                    "upload": .string(upload.id), "offset": .integer(Int64(offset)),
-                    "content": ["base64": .string(Base64.encode(Array(part)))],
-                ]
-                _ = try await gate.call("uploadPart", arguments)
+        var attempts = Self.attemptLimit
+        while true {
+            let upload = try await gate.call("createUpload", ["file": request.json]) { json throws(ConnectorError) in
+                try FileUpload(json: json)
             }
-            return try await entry(
-                "completeUpload",
-                ["upload": .string(upload.id), "size": .integer(Int64(content.count))]
-            )
-        } catch {
-            // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
-            await Task.detached { [gate] in
-                _ = try? await gate.call("abortUpload", ["upload": .string(upload.id)])
-            }.value
-            throw error
+            do throws(PluginError) {
+                for offset in stride(from: 0, to: content.count, by: upload.partSize) {
+                    let part = content[offset..<min(offset + upload.partSize, content.count)]
+                    let arguments: JSONObject = [
+                        "upload": .string(upload.id), "offset": .integer(Int64(offset)),
+                        "content": ["base64": .string(Base64.encode(Array(part)))],
+                    ]
+                    _ = try await gate.call("uploadPart", arguments)
+                }
+                return try await entry(
+                    "completeUpload",
+                    ["upload": .string(upload.id), "size": .integer(Int64(content.count))]
+                )
+            } catch {
+                // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
+                await Task.detached { [gate] in
+                    _ = try? await gate.call("abortUpload", ["upload": .string(upload.id)])
+                }.value
+                attempts -= 1
+                guard attempts > 0, error.status == .notFound, !Task.isCancelled else { throw error }
+            }
         }
     }
 

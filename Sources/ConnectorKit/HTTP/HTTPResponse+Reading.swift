@@ -21,7 +21,8 @@ extension HTTPResponse {
     ///   body.
     public func json() throws(PluginError) -> JSONValue {
         do throws(ConnectorError) {
-            return try JSONValue(parsing: body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body)
+            let text = body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
+            return try JSONValue(parsing: text, depthLimit: JSONParser.vendorDepthLimit)
         } catch {
             let position = error.position.map { " at \($0)" } ?? ""
             throw PluginError(

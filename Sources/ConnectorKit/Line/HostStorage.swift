@@ -13,10 +13,14 @@ struct HostStorage: StorageService, @unchecked Sendable {
     private let table: UnsafePointer<connector_storage>
     /// The thread for the host's functions, which block on the disk.
     private let thread = DiskThread()
+    /// Whether the table has `replace`, unlike that of an older host. Read before `destroy` can free the table.
+    private let hasReplace: Bool
 
     init(_ connection: HostConnection, _ table: UnsafePointer<connector_storage>) {
         self.connection = connection
         unsafe self.table = unsafe table
+        let field = unsafe MemoryLayout<connector_storage>.offset(of: \.replace) ?? .max
+        hasReplace = unsafe Int(table.pointee.struct_size) > field
     }
 
     func value(of key: String) async throws(PluginError) -> [UInt8]? {
@@ -45,6 +49,39 @@ struct HostStorage: StorageService, @unchecked Sendable {
                     }
                 }
             }
+        }
+    }
+
+    func replace(
+        _ expected: [UInt8]?,
+        with value: [UInt8],
+        for key: String
+    ) async throws(PluginError) -> Bool {
+        guard hasReplace else { return try await replaceInTwoSteps(expected, with: value, for: key) }
+        // One byte more gives an empty value an address, too: null stands for none.
+        let old = (expected ?? []) + [0]
+        return try await thread.result { () throws(PluginError) -> Bool in
+            let replaced: Void? = try unless(.conflict) { () throws(PluginError) in
+                try unsafe call { error in
+                    unsafe BorrowedText(key).withPointer { key, length in
+                        unsafe old.withUnsafeBufferPointer { old in
+                            unsafe value.withUnsafeBufferPointer { value in
+                                unsafe table.pointee.replace(
+                                    table.pointee.context,
+                                    key,
+                                    length,
+                                    expected == nil ? nil : old.baseAddress,
+                                    UInt64(expected?.count ?? 0),
+                                    value.baseAddress,
+                                    UInt64(value.count),
+                                    error
+                                )
+                            }
+                        }
+                    }
+                }
+            }
+            return replaced != nil
         }
     }
 

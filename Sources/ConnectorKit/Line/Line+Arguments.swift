@@ -27,7 +27,7 @@ extension Line {
 
     /// Parses a `json` argument.
     ///
-    /// - Throws: A ``PluginError`` that names the argument and the position if it is null or not JSON.
+    /// - Throws: A ``PluginError`` that names the argument and the position if it is null, not JSON, or nested too deeply.
     public static func json(_ data: UnsafePointer<CChar>?, _ length: UInt64, _ name: String) throws -> JSONValue {
         guard let value = try unsafe optionalJSON(data, length, name) else { throw missing(name) }
         return value
@@ -44,17 +44,12 @@ extension Line {
     /// Wraps a copied `json` argument for a method that takes it unparsed; preferred to the overload that parses.
     public static func argument(_ text: [UInt8], _ name: String) -> JSONText { JSONText(utf8: text) }
 
-    /// Parses a copied `json` argument.
+    /// Parses a copied `json` argument: a batch to deliver, whose events may be as deep as any value.
     ///
     /// - Throws: A ``PluginError`` that names the argument and the position if it is not JSON.
     @_disfavoredOverload
     public static func argument(_ text: [UInt8], _ name: String) throws -> JSONValue {
-        do throws(ConnectorError) {
-            // A batch holds events that may themselves be as deep as any value.
-            return try JSONValue(document: text, file: name)
-        } catch {
-            throw PluginError(error)
-        }
+        try value(text, name, depthLimit: JSONParser.documentDepthLimit)
     }
 
     /// Parses a `json?` argument; a null pointer is nil, the text `null` is a value.
@@ -63,7 +58,16 @@ extension Line {
         _ length: UInt64,
         _ name: String
     ) throws -> JSONValue? {
-        try unsafe buffer(data, length, name).map { try unsafe argument([UInt8]($0), name) as JSONValue }
+        guard let bytes = try unsafe buffer(data, length, name) else { return nil }
+        return try unsafe value([UInt8](bytes), name, depthLimit: JSONParser.depthLimit)
+    }
+
+    private static func value(_ text: [UInt8], _ name: String, depthLimit: Int) throws(PluginError) -> JSONValue {
+        do throws(ConnectorError) {
+            return try JSONValue(parsing: text, file: name, depthLimit: depthLimit)
+        } catch {
+            throw PluginError(error)
+        }
     }
 
     /// Copies a `bytes` argument.

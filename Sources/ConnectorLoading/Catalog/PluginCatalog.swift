@@ -26,7 +26,7 @@ package struct PluginCatalog: Sendable {
     /// Searches directories and the folders directly inside them.
     ///
     /// - Parameters:
-    ///   - directories: The paths to search. A missing directory is an error only if a plugin is not found.
+    ///   - directories: The paths to search. A missing directory is a warning, and part of the error if a plugin is not found.
     ///   - requiresTrust: Whether to refuse plugins that other users could change.
     ///   - earlier: An earlier catalog. An image that has not changed since is not read again.
     package init(directories: [String], requiresTrust: Bool = false, after earlier: PluginCatalog? = nil) {
@@ -48,6 +48,11 @@ package struct PluginCatalog: Sendable {
             guard let id = entry.id else { continue }
             indices[id, default: []].append(index)
         }
+    }
+
+    /// The directories in which no plugin can be found, with the reason.
+    package var warnings: [String] {
+        unreadable.sorted { $0.key < $1.key }.map { "no plugin is found in \($0.key): \($0.value)" }
     }
 
     private mutating func scan(_ directory: String, _ known: [String: PluginEntry]) -> [String] {
@@ -172,11 +177,20 @@ extension PluginCatalog {
         return ConnectorError(
             .unknownPlugin,
             "there is no plugin \"\(id)\"",
-            fix: suggestion(for: id, among: known)
+            fix: fileNameRemedy(for: id, among: known) ?? suggestion(for: id, among: known)
                 ?? "put lib\(id)\(DirectoryListing.imageEnding) into a directory of \"plugins\", of CONNECTOR_PLUGIN_PATH, "
                 + "or of the application's own (Options.pluginDirectories)",
             cause: searched
         )
+    }
+
+    /// What to write in place of a file's name where an id belongs; nil for anything but a file's name.
+    private func fileNameRemedy(for name: String, among known: [String]) -> String? {
+        let isSidecar = name.hasSuffix(DirectoryListing.sidecarEnding)
+        guard isSidecar || name.hasSuffix(".so") || name.hasSuffix(".dylib") else { return nil }
+        let id = isSidecar ? String(name.dropLast(DirectoryListing.sidecarEnding.count)) : name.pluginStem
+        let named = known.contains(id) ? "\"\(id)\"" : "the plugin's id"
+        return "write \(named), or the path of the file, with a slash: \"./\(name)\""
     }
 
     /// The searched directories, for messages.

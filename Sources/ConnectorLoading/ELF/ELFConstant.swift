@@ -31,8 +31,6 @@ package enum ELFConstant {
     /// `PF_R` in `p_flags`.
     package static let readable: UInt32 = 4
 
-    /// `SHT_NOTE`: a section of notes.
-    package static let noteSection: UInt32 = 7
     /// `SHT_NOBITS`: a section that occupies no space in the file.
     package static let emptySection: UInt32 = 8
     /// `SHT_DYNSYM`: the symbols for dynamic linking.

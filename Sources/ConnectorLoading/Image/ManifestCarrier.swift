@@ -6,9 +6,6 @@ package protocol ManifestCarrier {
     /// The file.
     var bytes: ImageBytes { get }
 
-    /// The needed libraries, which the host examines before loading.
-    var neededNames: [String] { get }
-
     /// Every manifest in the image, as text; more than one is an error.
     func manifestTexts() -> [[UInt8]]
 }

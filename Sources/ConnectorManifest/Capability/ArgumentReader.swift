@@ -10,7 +10,8 @@ package import ConnectorCapabilities
 /// verbatim. A single JSON object may hold all arguments by name, unless the first parameter takes `json`; where that
 /// takes a text, an object with any other name is the text. If exactly one parameter takes `json`, `NAME=VALUE` with
 /// any other name is a member of it: `query=Berlin limit=1`. A member whose type in the model is text is also taken
-/// verbatim, unless it is written as a JSON string.
+/// verbatim, unless it is written as a JSON string. Where a text may stand without quotation marks, one that begins as an
+/// object or an array must be JSON: it would be a mistake in it otherwise.
 package struct ArgumentReader: Sendable, Hashable {
     /// The operation to call.
     package let operation: String
@@ -20,14 +21,6 @@ package struct ArgumentReader: Sendable, Hashable {
     package let members: [ModelMember]
     /// Whether the only `json` parameter takes any value, so that a text that is not JSON is taken as a string.
     private let isAnyValue: Bool
-
-    /// Creates a reader for an operation that has no model.
-    package init(operation: String, signature: Signature) {
-        self.operation = operation
-        self.signature = signature
-        members = []
-        isAnyValue = false
-    }
 
     /// Creates a reader for an operation of a capability.
     package init(_ operation: Operation, of capability: CapabilityID) {
@@ -118,9 +111,7 @@ package struct ArgumentReader: Sendable, Hashable {
             guard members.isEmpty || members.contains(where: { $0.name == entry.name }) else {
                 throw unknown("member", entry.name, among: members.map(\.name))
             }
-            guard isText(member: entry.name) else {
-                return (try? JSONValue(parsing: entry.text)) ?? .string(entry.text)
-            }
+            guard isText(member: entry.name) else { return try anyValue(entry.text, of: entry.name) }
             let literal = entry.text.hasPrefix("\"") ? try? JSONValue(parsing: entry.text) : nil
             return literal ?? .string(entry.text)
         }
@@ -171,10 +162,13 @@ package struct ArgumentReader: Sendable, Hashable {
         guard let container else { return false }
         guard name == container.name else { return !isInput(name) }
         // A member may have the name of its parameter, as in event="Order Completed" for the parameter event.
-        return switch try? JSONValue(parsing: value) {
-        case .object, .array: false
-        default: true
-        }
+        return !Self.isStructure(value)
+    }
+
+    /// Whether a text begins as an object or an array does.
+    private static func isStructure(_ text: String) -> Bool {
+        let first = text.utf8.first { !$0.isWhitespace }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 
     /// Splits `NAME=VALUE`; nil for any other word.
@@ -196,12 +190,46 @@ package struct ArgumentReader: Sendable, Hashable {
         }
         // JSONValue's integers end below 2⁶³; larger ones are passed as a string of digits, which is exact.
         if parameter.type == .u64, UInt64(text) != nil, Int64(text) == nil { return .string(text) }
-        if parameter.type == .json, isAnyValue { return (try? JSONValue(parsing: text)) ?? .string(text) }
+        if parameter.type == .json, isAnyValue { return try anyValue(text, of: parameter.name) }
         do throws(ConnectorError) {
             return try JSONValue(parsing: text)
         } catch {
-            throw wrong("\(operation), \(parameter.name): \"\(text)\" is not JSON", cause: error.message)
+            throw notJSON(text, of: parameter.name, error, otherwise: memberHint(for: text, in: parameter))
         }
+    }
+
+    /// The value of a text that need not be JSON, unless it begins as an object or an array.
+    private func anyValue(_ text: String, of name: String) throws(ConnectorError) -> JSONValue {
+        do throws(ConnectorError) {
+            return try JSONValue(parsing: text)
+        } catch {
+            guard Self.isStructure(text) else { return .string(text) }
+            throw notJSON(text, of: name, error, otherwise: ", with a text in double quotes")
+        }
+    }
+
+    /// The error for a text that is not JSON, with the place of the mistake if it was meant to be an object or an array.
+    private func notJSON(
+        _ text: String,
+        of name: String,
+        _ error: ConnectorError,
+        otherwise hint: String
+    ) -> ConnectorError {
+        let place = Self.isStructure(text) ? error.position.map { " at \($0)" } ?? "" : ""
+        let reason = place.isEmpty ? "" : "\(place): \(error.message)"
+        return wrong(
+            "\(operation), \(name): \"\(text.excerpt)\" is not JSON\(reason)",
+            otherwise: hint,
+            cause: error.message
+        )
+    }
+
+    /// How to pass a text as a member of a parameter instead; empty if the parameter has no known members.
+    private func memberHint(for text: String, in parameter: Signature.Parameter) -> String {
+        let example = members.first(where: \.isRequired) ?? members.first
+        guard parameter == container, let member = example else { return "" }
+        let value = member.kind.isText && text.isCIdentifier ? text : "…"
+        return ", or name a member: \(member.name)=\(value)"
     }
 
     private func unknown(_ what: String, _ name: String, among known: [String]) -> ConnectorError {
@@ -209,8 +237,8 @@ package struct ArgumentReader: Sendable, Hashable {
         return wrong("\(operation) has no \(what) \"\(name)\"\(hint)")
     }
 
-    private func wrong(_ message: String, cause: String? = nil) -> ConnectorError {
-        ConnectorError(.invalid, message, fix: "call it as \(operation)\(signature)", cause: cause)
+    private func wrong(_ message: String, otherwise hint: String = "", cause: String? = nil) -> ConnectorError {
+        ConnectorError(.invalid, message, fix: "call it as \(operation)\(signature)\(hint)", cause: cause)
     }
 }
 

@@ -47,7 +47,7 @@ public struct Operation: Sendable, Hashable {
     public var signature: Signature
     /// A one-sentence description for readers.
     public var documentation: String
-    /// Whether the outbox delivers the operation's events: see <doc:Outbox>.
+    /// Whether the outbox delivers the operation's events: see the article `Outbox` of `ConnectorHost`.
     public var isDelivered = false
     /// Whether the function returns without waiting, within microseconds, so that it runs on its caller's thread.
     public var isPrompt = false

@@ -11,9 +11,6 @@ package struct PluginComparison: Sendable, Hashable {
     /// Whether everything that worked with the first image works with the second.
     package var isCompatible: Bool { !changes.contains { $0.effect == .breaks } }
 
-    /// What the second image wants but the first did not.
-    package var wants: [PluginChange] { changes.filter { $0.effect == .wants } }
-
     /// Compares what a lock records about two images.
     package init(_ old: LockedPlugin, _ new: LockedPlugin) {
         compareIdentity(old, new)

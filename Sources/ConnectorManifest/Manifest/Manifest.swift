@@ -88,17 +88,35 @@ extension Manifest {
     public func operation(named name: String) -> (capability: Capability, operation: Operation)? {
         capabilities.operation(named: name)
     }
-
-    /// Every function that the image must export.
-    package var symbols: [String] {
-        [entry].compactMap(\.self) + capabilities.flatMap { $0.operations.map(\.symbol) }
-    }
 }
 
 extension Manifest {
+    /// The capabilities as callers see them: without the operations of a foreign library that only the host calls, and without
+    /// ``boundNames`` in the signatures of all others.
+    package var callable: [Capability] {
+        guard let lifecycle else { return capabilities }
+        let names = boundNames
+        return capabilities.map { capability in
+            var capability = capability
+            capability.operations.removeAll { $0.name == lifecycle.open || $0.name == lifecycle.close }
+            for index in capability.operations.indices {
+                let signature = capability.operations[index].signature
+                capability.operations[index].signature = signature.without(inputs: names)
+            }
+            return capability
+        }
+    }
+
+    /// The inputs that the host fills in with the results of a foreign library's `open`.
+    package var boundNames: Set<String> {
+        guard let name = lifecycle?.open, let signature = operation(named: name)?.operation.signature else { return [] }
+        let outputs = signature.parameters.filter { $0.direction == .out }.map(\.name)
+        return Set(outputs + signature.results.compactMap(\.name))
+    }
+
     /// The error for a call of an operation that the plugin does not have.
     package func unknownOperation(_ name: String) -> ConnectorError {
-        let known = capabilities.flatMap(\.operations).map(\.name)
+        let known = callable.flatMap(\.operations).map(\.name)
         let defined = capabilities.compactMap { CapabilityDefinition.standard($0.id) }
         let isDefined = defined.contains { $0.operations.contains { $0.name == name } }
         return ConnectorError(

@@ -51,6 +51,16 @@ public struct Signature: Sendable, Hashable {
     }
 }
 
+extension Signature {
+    /// The signature as callers see it: without the inputs that the host fills in.
+    package func without(inputs names: Set<String>) -> Signature {
+        guard !names.isEmpty else { return self }
+        var signature = self
+        signature.parameters.removeAll { $0.direction == .in && names.contains($0.name) }
+        return signature
+    }
+}
+
 extension Signature: CustomStringConvertible {
     /// The normal form of the signature.
     public var description: String {

@@ -8,14 +8,17 @@ internal import ConnectorPlatform
 extension Delivery {
     /// What one pass of the loop carries to the next.
     struct Progress {
-        /// The most events of a new batch; less than the limit while a refused batch is searched, and after two timeouts.
+        /// The most events of a new batch; less than the limit while a refused batch is searched, and after two attempts in a row that
+        /// took too long or ended the plugin's runner.
         var count: Int
-        /// The attempt that the next one repeats; nil if the last one delivered something, or some of its events are gone.
+        /// The attempt that the next one repeats; nil if the last one left nothing in its place, or some of its events are gone.
         var repeated: Repetition?
-        /// How many attempts have failed in a row.
+        /// How many attempts in a row have failed, as a whole or for some of their events.
         var failures = 0
         /// Why the last of them failed; nil once one has succeeded.
         var failure: DeliveryFailure?
+        /// The id of the event that was last told to end the plugin's runner; nil once an attempt has succeeded.
+        var named: String?
         /// How many more slow deliveries must succeed before the batches grow again; more than zero only after a timeout.
         var slowDeliveriesLeft = 0
         /// The monotonic time before which the pace allows no batch.
@@ -28,13 +31,13 @@ extension Delivery {
         var gathering: (position: Int64, since: UInt64)?
     }
 
-    /// An attempt that failed as a whole, and is repeated as it was. If only its answer was lost, the vendor has the events, and some
-    /// vendors recognise a batch but not its events.
+    /// What has kept its place after an attempt that failed, and is repeated as it was. If only its answer was lost, the vendor has the
+    /// events, and some vendors recognise a batch but not its events.
     struct Repetition {
-        /// How many events the attempt had; none that has arrived since joins them.
+        /// How many events have kept their places; none that has arrived since joins them.
         var count: Int
-        /// Whether the attempt took too long.
-        var isTimeout: Bool
+        /// Whether the attempt took too long, or ended the plugin's runner.
+        var isSuspect: Bool
     }
 
     /// Delivers until it is stopped.
@@ -47,7 +50,7 @@ extension Delivery {
             } catch {
                 // Let another host try. If this one is stopping, the vendor may already have the batch that could not be recorded.
                 if !isStopping { environment.engine.release(target) }
-                await pause(&progress, DeliveryFailure(of: error), atLeast: nil)
+                await wait(until: pause(&progress, DeliveryFailure(of: error)))
             }
         }
     }
@@ -79,22 +82,35 @@ extension Delivery {
         try await deliver(batch, &progress)
     }
 
-    /// Waits until the gate opens. Meanwhile the queue's other hosts may deliver everything.
-    ///
-    /// Where this host alone delivers, events that grow too old become dead letters meanwhile. Events that other hosts can get are
-    /// left alone: a host that cannot deliver does not know whether another host can.
+    /// Waits until the gate opens, or events grow too old. Meanwhile the queue's other hosts may deliver everything.
     private func waitForGate(_ progress: inout Progress) async throws(ConnectorError) {
         set(.waitingForGate)
         // The gate may have opened before the condition was set.
         guard !connector.isUsable() else { return }
         environment.engine.release(target)
-        guard policy.maximumAge != nil, !environment.engine.isShared else { return await wait(until: nil) }
+        try await wait(until: .max, expiring: &progress)
+    }
+
+    /// Waits as ``wait(until:orFor:)`` does, but not beyond the next look for events that have grown too old: where this host alone
+    /// delivers, they become dead letters.
+    ///
+    /// Events that other hosts can get are left alone: a host that cannot deliver does not know whether another host can.
+    private func wait(until end: UInt64, expiring progress: inout Progress) async throws(ConnectorError) {
+        guard policy.maximumAge != nil, !environment.engine.isShared else { return await wait(until: end) }
         let (monotonic, now) = (environment.clock.now(), environment.clock.wallTime())
         try await compareClocks(&progress, now)
         let batch = try await environment.engine.batch(for: target, upTo: limits, now: now)
         if try await expire(batch, now, &progress) { return }
-        await wait(until: monotonic.saturatingAdding(policy.longestWait.nanoseconds))
+        let isNew = batch.entries.first?.attempts == 0
+        // New events leave in the order of their arrival.
+        let next = batch.entries.prefix(isNew ? 1 : batch.entries.count).map { expiry(of: $0) }.min()
+        let due = Timestamp(nanoseconds: next ?? batch.nextDue?.nanoseconds ?? .max)
+        let step = max(Self.shortestStep, min(due.nanoseconds(after: now), policy.longestWait.nanoseconds))
+        await wait(until: min(end, monotonic.saturatingAdding(step)))
     }
+
+    /// The shortest time between two looks for events that have grown too old, in nanoseconds.
+    private static let shortestStep: UInt64 = 1_000_000_000
 
     /// Notifies the engine if the wall clock was set back, even before this process started.
     private func compareClocks(_ progress: inout Progress, _ now: Timestamp) async throws(ConnectorError) {
@@ -145,10 +161,12 @@ extension Delivery {
         let (start, begin) = (environment.clock.wallTime(), environment.clock.now())
         let answer = await connector.send(batch)
         let duration = environment.clock.now() - begin
-        let decision = DeliveryDecision(answer, of: batch) { attempts, least in
+        let decision = DeliveryDecision(answer, of: batch) { entry, least in
             // Zero is for an event that was not sent.
-            let wait = least == .zero ? 0 : backoff(after: attempts, atLeast: least)
-            return Timestamp(nanoseconds: environment.clock.wallTime().nanoseconds.saturatingAdding(wait))
+            let wait = least == .zero ? 0 : backoff(after: entry.attempts.saturatingAdding(1), atLeast: least)
+            // An event that grows too old meanwhile comes when it does, and becomes a dead letter.
+            let due = min(environment.clock.wallTime().nanoseconds.saturatingAdding(wait), expiry(of: entry))
+            return Timestamp(nanoseconds: due)
         }
         let unsent = batch.entries.count - decision.outcomes.count
         progress.hasUnsent = unsent > 0
@@ -159,27 +177,39 @@ extension Delivery {
         switch decision.next {
         case .proceed:
             if progress.failures > 0 { environment.onPause(nil) }
-            (progress.failures, progress.failure, progress.repeated) = (0, nil, nil)
+            (progress.failures, progress.failure, progress.named, progress.repeated) = (0, nil, nil, nil)
             // Twice as many events may take twice as long, and of a call that takes too long nothing is known.
             let isSlow = duration >= CallOptions().timeoutNanoseconds / 2
             progress.slowDeliveriesLeft = isSlow ? max(0, progress.slowDeliveriesLeft - 1) : 0
             if progress.slowDeliveriesLeft == 0 { progress.count = min(limits.count, progress.count * 2) }
         case .split: (progress.count, progress.repeated) = (max(1, batch.entries.count / 2), nil)
-        case .pause(let failure, let least, let hasTimedOut):
+        case .pause(let failure, let least, let suspect):
             // A composite's answer may name only a child that failed at once.
-            let isTimeout = hasTimedOut || duration >= CallOptions().timeoutNanoseconds
-            if isTimeout, progress.repeated?.isTimeout == true {
-                // An answer is hardly lost twice in a row: the batch takes too long.
+            let isSuspect = suspect == .batch || duration >= CallOptions().timeoutNanoseconds
+            // What has kept its place after others were taken is an attempt of its own.
+            let left = batch.entries.count - decision.outcomes.count { $0 != .waiting }
+            if isSuspect, left == batch.entries.count, progress.repeated?.isSuspect == true {
+                // An answer is hardly lost twice in a row: the batch takes too long, or an event in it ends the plugin.
                 progress.count = max(1, batch.entries.count / 2)
                 // The size may not have been the cause, so it is tried again after a while.
                 progress.slowDeliveriesLeft = 8
-                progress.repeated = Repetition(count: progress.count, isTimeout: true)
+                progress.repeated = Repetition(count: progress.count, isSuspect: true)
             } else {
-                progress.repeated = Repetition(count: batch.entries.count, isTimeout: isTimeout)
+                progress.repeated = left > 0 ? Repetition(count: left, isSuspect: isSuspect) : nil
             }
             // Another host may reach the vendor.
             environment.engine.release(target)
-            await pause(&progress, failure, atLeast: least)
+            let end = pause(&progress, failure, atLeast: least, suspect)
+            let condition = condition
+            while !isAwake, environment.clock.now() < end {
+                set(condition)
+                do throws(ConnectorError) {
+                    try await wait(until: end, expiring: &progress)
+                } catch {
+                    // A store that fails is no reason to try the vendor sooner.
+                    await wait(until: min(end, environment.clock.now().saturatingAdding(Self.shortestStep)))
+                }
+            }
         }
     }
 
@@ -195,7 +225,7 @@ extension Delivery {
                 return environment.onSettled(batch, outcomes, attempt.failures, step)
             } catch {
                 guard !isStopping else { throw error }
-                await pause(&progress, DeliveryFailure(of: error), atLeast: nil)
+                await wait(until: pause(&progress, DeliveryFailure(of: error)))
                 beginLook()
             }
         }
@@ -210,9 +240,7 @@ extension Delivery {
         _ progress: inout Progress
     ) async throws(ConnectorError) -> Bool {
         guard let age = policy.maximumAge else { return false }
-        let isOld = batch.entries.map { entry in
-            now.nanoseconds(after: entry.renewedAt ?? entry.createdAt) > age.nanoseconds
-        }
+        let isOld = batch.entries.map { now.nanoseconds >= expiry(of: $0) }
         guard isOld.contains(true) else { return false }
         // New events leave in the order of their arrival, so the others wait for the next look.
         let failure = DeliveryFailure(.timedOut, "older than \(age.brief) before the vendor took it")
@@ -227,20 +255,36 @@ extension Delivery {
         return true
     }
 
+    /// The time of day, in nanoseconds, from which an event is too old; the end of time without a `maximumAge`.
+    private func expiry(of entry: OutboxBatch.Entry) -> UInt64 {
+        guard let age = policy.maximumAge else { return .max }
+        return (entry.renewedAt ?? entry.createdAt).nanoseconds.saturatingAdding(age.nanoseconds).saturatingAdding(1)
+    }
+
     /// Draws the wait after some failures in a row, in nanoseconds; not shorter than the vendor asks for, up to a day.
     private func backoff(after failures: Int, atLeast least: Duration?) -> UInt64 {
         let asked = min(least ?? .zero, DeliveryPolicy.longestAskedWait)
         return max(environment.jitter(policy.bound(after: failures).nanoseconds), asked.nanoseconds)
     }
 
-    private func pause(_ progress: inout Progress, _ failure: DeliveryFailure, atLeast least: Duration?) async {
+    /// Begins a pause after a failure. The first of several in a row is told, and each event that turns out to end the plugin's runner.
+    ///
+    /// - Returns: When the pause ends, in monotonic time.
+    private func pause(
+        _ progress: inout Progress,
+        _ failure: DeliveryFailure,
+        atLeast least: Duration? = nil,
+        _ suspect: DeliveryDecision.Suspect = .connection
+    ) -> UInt64 {
+        var isNews = progress.failures == 0
+        if case .event(let id) = suspect, progress.named != id { (isNews, progress.named) = (true, id) }
         (progress.failures, progress.failure) = (progress.failures + 1, failure)
-        if progress.failures == 1, !isStopping { environment.onPause(failure) }
+        if isNews, !isStopping { environment.onPause(failure) }
         let clock = environment.clock
         let wait = backoff(after: progress.failures, atLeast: least)
         let end = clock.now().saturatingAdding(wait)
         set(.paused(failure, until: Timestamp(nanoseconds: clock.wallTime().nanoseconds.saturatingAdding(wait))))
-        await self.wait(until: end)
+        return end
     }
 }
 

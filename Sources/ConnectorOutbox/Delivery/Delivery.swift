@@ -8,9 +8,10 @@ internal import Synchronization
 /// Delivers the events of one connector, batch by batch, in the order of their arrival, until it is stopped.
 ///
 /// One batch is under way at a time. A batch that the vendor refuses as a whole is halved until the event at fault is
-/// found; that one becomes a dead letter, and the batches grow again. After any other failure the delivery pauses:
-/// exponentially longer, at random, and not shorter than the vendor asks for, up to a day. The same batch follows, without what has arrived
-/// meanwhile, since the vendor may have taken it, and only its answer was lost. After the second timeout in a row, half of it follows.
+/// found; that one becomes a dead letter, and the batches grow again. After any other failure of a batch, or of its end, the delivery
+/// pauses: exponentially longer, at random, and not shorter than the vendor asks for, up to a day. The same events follow, without what has
+/// arrived meanwhile, since the vendor may have taken them, and only its answer was lost. After the second attempt in a row that takes too
+/// long, or ends the plugin's runner, half of them follow.
 package final class Delivery: Sendable {
     /// The connector.
     let connector: DeliveryTarget
@@ -93,6 +94,9 @@ package final class Delivery: Sendable {
 
     /// Whether the delivery ends after the batch under way.
     var isStopping: Bool { state.withLock(\.isStopping) }
+
+    /// Whether no wait is to go on: the delivery was stopped, or an attempt is wanted at once.
+    var isAwake: Bool { state.withLock { $0.isStopping || $0.isAwake } }
 
     // MARK: Waking
 

@@ -6,9 +6,9 @@ internal import ConnectorCapabilities
 
 /// What an attempt to deliver a batch means for its events, and for the next batch.
 struct DeliveryDecision {
-    /// What becomes of each event that was sent: of the first ones of the batch. The others have had no attempt.
+    /// What becomes of the batch's first events, up to the last one that was sent. The others have had no attempt.
     var outcomes: [DeliveryOutcome]
-    /// Why each of these was not delivered; nil if it was.
+    /// Why each of these was not delivered; nil if it was, or if it was not sent.
     var failures: [DeliveryFailure?]
     /// What to deliver next.
     var next: Next
@@ -19,10 +19,20 @@ struct DeliveryDecision {
         case proceed
         /// Half of the batch, since one of its events makes the vendor refuse all of them.
         case split
-        /// The same events again, once the vendor can take them.
-        ///
-        /// A call of a composite takes too long if it does so at one child, whatever the other children answer.
-        case pause(DeliveryFailure, atLeast: Duration?, isTimeout: Bool)
+        /// What has kept its place, once the vendor can take it.
+        case pause(DeliveryFailure, atLeast: Duration?, Suspect)
+    }
+
+    /// What may be to blame for a failure of the connection.
+    ///
+    /// What happens at one child of a composite counts, whatever the other children answer.
+    enum Suspect: Hashable {
+        /// Nothing in the batch: other events would have failed like it.
+        case connection
+        /// The size of the batch or one of its events: the call took too long, or the plugin's runner ended during it.
+        case batch
+        /// The event with this id, which the failure names: it was alone in the call during which the plugin's runner ended.
+        case event(String)
     }
 
     /// Reads an answer, one for each event, or the error of the whole batch.
@@ -31,65 +41,131 @@ struct DeliveryDecision {
     /// refusal because of credentials, permissions or the address is not the event's fault.
     ///
     /// - Parameters:
-    ///   - retryTime: Returns when to retry an event after that many attempts, not before the wait that the vendor asks
-    ///     for; at once if that is zero.
+    ///   - retryTime: Returns when to retry an event, not before the wait that the vendor asks for; at once if that is zero.
     init(
         _ answer: Result<[DeliveryAnswer], ConnectorError>,
         of batch: OutboxBatch,
-        retryTime: (_ attempts: Int, _ least: Duration?) -> Timestamp
+        retryTime: (_ entry: OutboxBatch.Entry, _ least: Duration?) -> Timestamp
     ) {
         let count = batch.entries.count
         switch answer {
         case .failure(let error):
-            let failure = DeliveryFailure(error.code, error.message, asking: error.retryAfter)
-            failures = Array(repeating: failure, count: count)
+            var failure = DeliveryFailure(error.code, error.message, asking: error.retryAfter)
             guard Self.blamesEvent(error.code) else {
+                var suspect = Suspect.connection
+                if error.hasTimedOut || error.hasEndedRunner { suspect = .batch }
+                if error.hasEndedRunner, count == 1 {
+                    failure.name(batch.entries[0])
+                    suspect = .event(batch.entries[0].id)
+                }
+                failures = Array(repeating: failure, count: count)
                 outcomes = Array(repeating: .waiting, count: count)
-                next = .pause(failure, atLeast: error.retryAfter, isTimeout: error.hasTimedOut)
+                next = .pause(failure, atLeast: error.retryAfter, suspect)
                 return
             }
+            failures = Array(repeating: failure, count: count)
             outcomes = Array(repeating: count > 1 ? .waiting : .dead, count: count)
             next = count > 1 ? .split : .proceed
         case .success(let answers):
-            let refusals = answers.map { $0.outcome == .accepted ? nil : DeliveryFailure($0) }
-            let isLasting = answers.map { $0.outcome == .rejected && !Self.holds($0.code ?? .invalid) }
-            let isMoving = zip(answers, isLasting).contains { $0.outcome == .accepted || $1 }
-            guard isMoving, count == answers.count else {
-                let failure = refusals.lazy.compactMap(\.self).first ?? DeliveryFailure(.misbehaved, "no answer")
-                failures = count == answers.count ? refusals : Array(repeating: failure, count: count)
+            guard answers.count == count else {
+                let refusal = answers.first { $0.outcome != .accepted }
+                let failure = refusal.map { DeliveryFailure($0) } ?? .unanswered
+                failures = Array(repeating: failure, count: count)
                 outcomes = Array(repeating: .waiting, count: count)
-                next = .pause(
-                    failure,
-                    atLeast: answers.compactMap(\.retryAfter).max(),
-                    isTimeout: failure.code == .timedOut
-                )
+                let least = answers.compactMap(\.retryAfter).max()
+                next = .pause(failure, atLeast: least, failure.code == .timedOut ? .batch : .connection)
                 return
             }
-            // What was not sent keeps its place and has had no attempt, unless a later event was sent.
-            let sent = 0...(answers.lastIndex { !$0.isUnsent } ?? 0)
-            failures = Array(refusals[sent])
-            outcomes = sent.map { index in
-                if answers[index].outcome == .accepted { return .delivered }
-                return isLasting[index]
-                    ? .dead
-                    : .retry(
-                        at: retryTime(batch.entries[index].attempts.saturatingAdding(1), answers[index].retryAfter)
-                    )
+            (outcomes, failures, next) = Self.decide(answers, of: batch, retryTime)
+        }
+    }
+
+    /// Reads an answer for each event.
+    ///
+    /// At the end of the batch, the events that failed with the connection, or were not sent, keep their places. Those before an event
+    /// that was delivered, refused or failed by itself cannot: they are retried on their own. After any failure of the connection the
+    /// delivery pauses, and also if no event was delivered or refused for good.
+    private static func decide(
+        _ answers: [DeliveryAnswer],
+        of batch: OutboxBatch,
+        _ retryTime: (_ entry: OutboxBatch.Entry, _ least: Duration?) -> Timestamp
+    ) -> (outcomes: [DeliveryOutcome], failures: [DeliveryFailure?], next: Next) {
+        let verdicts = answers.map { Verdict($0) }
+        let sent = verdicts.prefix((verdicts.lastIndex { $0 != .unsent } ?? -1) + 1)
+        let hasMoved = verdicts.contains { $0 == .delivered || $0 == .refused }
+        let tail = hasMoved ? (verdicts.lastIndex { $0 != .held && $0 != .unsent } ?? -1) + 1 : 0
+        let outcomes = sent.enumerated().map { index, verdict -> DeliveryOutcome in
+            switch verdict {
+            case .delivered: return .delivered
+            case .refused: return .dead
+            case .failed, .held, .unsent:
+                guard index < tail else { return .waiting }
+                return .retry(at: retryTime(batch.entries[index], answers[index].retryAfter))
             }
-            next = .proceed
+        }
+        var failures = sent.enumerated().map { index, verdict -> DeliveryFailure? in
+            verdict == .delivered || verdict == .unsent ? nil : DeliveryFailure(answers[index])
+        }
+        let blocking = zip(answers, verdicts).filter { $1 == .held || (!hasMoved && $1 == .failed) }.map(\.0)
+        guard !hasMoved || !blocking.isEmpty else { return (outcomes, failures, .proceed) }
+        var failure = (blocking.first ?? answers.first).map { DeliveryFailure($0) } ?? .unanswered
+        let ending = sent.indices.filter { verdicts[$0] == .held && answers[$0].code == .crashed }
+        var suspect = failure.code == .timedOut || !ending.isEmpty ? Suspect.batch : .connection
+        if ending.count == 1, let index = ending.first {
+            failure = DeliveryFailure(answers[index])
+            failure.name(batch.entries[index])
+            failures[index] = failure
+            suspect = .event(batch.entries[index].id)
+        }
+        let least = blocking.compactMap(\.retryAfter).max()
+        return (outcomes, failures, .pause(failure, atLeast: least, suspect))
+    }
+
+    /// What an answer says of its event.
+    private enum Verdict {
+        /// The vendor has it.
+        case delivered
+        /// The vendor refuses it for good.
+        case refused
+        /// It failed, for a reason that others need not share.
+        case failed
+        /// It failed with the connection, as others would.
+        case held
+        /// It was not sent.
+        case unsent
+
+        init(_ answer: DeliveryAnswer) {
+            switch answer.outcome {
+            case .accepted: self = .delivered
+            case .rejected: self = DeliveryDecision.holds(answer.code ?? .invalid) ? .held : .refused
+            case .retry where answer.isUnsent: self = .unsent
+            case .retry: self = DeliveryDecision.holds(answer.code ?? .failed) ? .held : .failed
+            }
         }
     }
 
     /// Whether an error of a whole batch is the fault of an event in it.
     private static func blamesEvent(_ code: ConnectorError.Code) -> Bool { code == .invalid || code == .tooLarge }
 
-    /// Whether the refusal of one event concerns the connection rather than the event.
+    /// Whether the failure of one event concerns the connection rather than the event.
     private static func holds(_ code: ConnectorError.Code) -> Bool {
-        [.unauthorized, .denied, .missing, .rateLimited, .unavailable, .timedOut, .notOpen, .crashed].contains(code)
+        [
+            .unauthorized, .denied, .missing, .rateLimited, .unavailable, .timedOut, .protocolViolation, .notOpen,
+            .crashed, .cancelled,
+        ].contains(code)
     }
 }
 
 extension DeliveryFailure {
+    /// The failure of a delivery without an answer.
+    fileprivate static let unanswered = DeliveryFailure(.misbehaved, "no answer")
+
+    /// Adds that an event was alone in the call during which the plugin's runner ended, and how to give it up.
+    fileprivate mutating func name(_ entry: OutboxBatch.Entry) {
+        reason += "; the call had only event \(entry.id.excerpt): if that ends the plugin each time, update the plugin"
+        reason += ", or give the event up: connector-host outbox drop --queued ID"
+    }
+
     fileprivate init(_ answer: DeliveryAnswer) {
         self.init(answer.code ?? .failed, answer.reason ?? answer.outcome.rawValue, asking: answer.retryAfter)
     }

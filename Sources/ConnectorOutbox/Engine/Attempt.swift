@@ -7,7 +7,7 @@ package import ConnectorBase
 package struct Attempt: Sendable, Hashable {
     /// When it began.
     package var at: Timestamp
-    /// For each event, why it was not delivered; nil if it was.
+    /// For each event, why it was not delivered; nil if it was, or if it was not sent.
     package var failures: [DeliveryFailure?]
 
     /// Records an attempt at a whole batch.

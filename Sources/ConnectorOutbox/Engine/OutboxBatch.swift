@@ -21,10 +21,11 @@ package struct OutboxBatch: Sendable {
         self.target = target
     }
 
-    /// Adds an event.
+    /// Adds an event; only its entry if it is damaged.
     ///
     /// - Parameter write: Appends its payload, which is JSON of ``Entry/bytes`` bytes.
     package mutating func append(_ entry: Entry, _ write: (inout [UInt8]) -> Void) {
+        guard !entry.isDamaged else { return entries.append(entry) }
         if json.isEmpty {
             json.reserveCapacity(entry.bytes + 2)
             json.append(UInt8(ascii: "["))
@@ -42,7 +43,6 @@ package struct OutboxBatch: Sendable {
 
     /// Adds an event of another batch; only its entry if it is damaged.
     package mutating func append(_ entry: Entry, of other: OutboxBatch) {
-        guard !entry.isDamaged else { return entries.append(entry) }
         append(entry) { $0 += other.json[entry.range] }
     }
 
@@ -131,6 +131,7 @@ package struct OutboxBatch: Sendable {
             attempts: Int,
             event: OutboxEvent,
             renewedAt: Timestamp? = nil,
+            isDamaged: Bool = false,
             storedAt: Timestamp? = nil
         ) {
             self.init(
@@ -141,6 +142,7 @@ package struct OutboxBatch: Sendable {
                 createdAt: event.createdAt,
                 bytes: event.payload.count,
                 renewedAt: renewedAt,
+                isDamaged: isDamaged,
                 storedAt: storedAt
             )
         }

@@ -57,3 +57,10 @@ public struct DeliveryChange: Sendable {
         )
     }
 }
+
+extension DeliveryChange: CustomStringConvertible {
+    /// One line, such as `shop/crm: delivered` or `shop/crm: dead, no such user [invalid]`.
+    public var description: String {
+        "\(connector): \(state.rawValue)" + (error.map { ", \($0.asCause)" } ?? "")
+    }
+}

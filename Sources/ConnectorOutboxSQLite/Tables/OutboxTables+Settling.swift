@@ -65,7 +65,7 @@ extension OutboxTables {
             _ = try settleWaiting(part, waiting.map { outcomes[$0] }, Attempt(at: attempt.at, failures: failures))
             return isWaiting
         }
-        try record(attempt, of: batch, target)
+        try record(attempt, outcomes, of: batch, target)
         guard outcomes.contains(where: { $0 != .waiting }) else { return isWaiting }
         for (entry, outcome) in zip(batch.entries, outcomes) where isRetry || outcome != .delivered {
             let key: [Statement.Value] = [.integer(target), .integer(entry.position)]
@@ -239,20 +239,27 @@ extension OutboxTables {
 
     // MARK: Attempts
 
-    /// Records an attempt: one row for each run of events with the same outcome. Merged with the previous attempt if its outcome
-    /// was the same.
-    private func record(_ attempt: Attempt, of batch: OutboxBatch, _ target: Int64) throws(Database.Failure) {
+    /// Records an attempt: one row for each run of events with the same outcome, and none for those that were not sent. Merged with the
+    /// previous attempt if its outcome was the same.
+    private func record(
+        _ attempt: Attempt,
+        _ outcomes: [DeliveryOutcome],
+        of batch: OutboxBatch,
+        _ target: Int64
+    ) throws(Database.Failure) {
+        func wasSent(_ index: Int) -> Bool { attempt.failures[index] != nil || outcomes[index] == .delivered }
         var start = 0
         for index in batch.entries.indices {
             let isLast = index + 1 == batch.entries.count
             let isRunning =
                 !isLast && attempt.failures[index + 1] == attempt.failures[index]
+                && wasSent(index + 1) == wasSent(index)
                 && Schema.route(of: batch.entries[index + 1].position)
                     == Schema.route(of: batch.entries[index].position)
                 && batch.entries[index].attempts == 0
             if isRunning { continue }
             let (first, last) = (batch.entries[start].position, batch.entries[index].position)
-            try record(attempt.failures[index], at: attempt.at, target, first, last)
+            if wasSent(index) { try record(attempt.failures[index], at: attempt.at, target, first, last) }
             start = index + 1
         }
     }

@@ -46,11 +46,6 @@ public final class SystemHostClock: HostClock {
     /// The system's monotonic clock.
     public func now() -> UInt64 { SystemTime.monotonic() }
 
-    /// Reads the monotonic clock; for delays of 200 ms and more, the cheaper coarse one.
-    public func deadline(after delay: UInt64) -> UInt64 {
-        (delay < 200_000_000 ? SystemTime.monotonic() : SystemTime.monotonicAhead()).saturatingAdding(delay)
-    }
-
     /// The system's time of day.
     public func wallTime() -> Timestamp { .now }
 

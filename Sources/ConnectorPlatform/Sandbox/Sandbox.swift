@@ -79,11 +79,12 @@ public struct Sandbox: Sendable {
     }
 
     private func withSettings<Value>(_ body: (UnsafePointer<sandbox_settings>) -> Value) -> Value {
-        let lists = [settings.read, settings.write].map { CStrings($0) }
+        let lists = [settings.read, settings.write, settings.writtenByOthers].map { CStrings($0) }
         return unsafe descriptors.withUnsafeBufferPointer { kept in
             var value = unsafe sandbox_settings()
             unsafe value.read = lists[0].pointers
             unsafe value.write = lists[1].pointers
+            unsafe value.written_by_others = lists[2].pointers
             unsafe value.descriptors = kept.baseAddress
             unsafe value.descriptor_count = Int32(kept.count)
             unsafe value.host = self.host

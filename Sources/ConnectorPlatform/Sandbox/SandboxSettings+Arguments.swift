@@ -7,6 +7,7 @@ extension SandboxSettings {
         var arguments = ["--sandbox=\(level.rawValue)"]
         arguments += read.map { "--read=\($0)" }
         arguments += write.map { "--write=\($0)" }
+        arguments += writtenByOthers.map { "--others-write=\($0)" }
         if network { arguments.append("--network=true") }
         if let memory { arguments.append("--memory=\(memory)") }
         if let cpu { arguments.append("--cpu=\(cpu)") }
@@ -31,6 +32,7 @@ extension SandboxSettings {
             self.level = level
         case "--read": read.append(value)
         case "--write": write.append(value)
+        case "--others-write": writtenByOthers.append(value)
         case "--network": network = value == "true"
         case "--memory":
             memory = Int(value)

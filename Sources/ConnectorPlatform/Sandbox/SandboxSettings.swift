@@ -21,6 +21,9 @@ public struct SandboxSettings: Sendable, Hashable {
     public var read: [String]
     /// Absolute paths below which the plugin may read, make, change and remove files; as for ``read``.
     public var write: [String]
+    /// Absolute paths that other plugins may write, and that are above some of this one's: no symbolic link below them is
+    /// followed.
+    package var writtenByOthers: [String] = []
     /// Whether the plugin may make sockets for IPv4 and IPv6. Requests through the host need none.
     public var network: Bool
     /// The most private memory, in bytes; nil for no bound.
@@ -47,6 +50,19 @@ public struct SandboxSettings: Sendable, Hashable {
         self.network = network
         self.memory = memory
         self.threads = threads
+    }
+}
+
+extension SandboxSettings {
+    /// The settings of one of several plugins.
+    ///
+    /// - Parameter paths: What all of them may write.
+    package func beside(writersOf paths: Set<String>) -> SandboxSettings {
+        var settings = self
+        settings.writtenByOthers = paths.subtracting(write).filter { path in
+            (read + write).contains { $0.hasPrefix(path + "/") }
+        }.sorted()
+        return settings
     }
 }
 

@@ -2007,8 +2007,8 @@ use std::os::raw::c_void;
 /// A few values of the gate that survive a restart, over `storage/1`: a cursor, a token, a setting.
 ///
 /// A key has 1 to 128 bytes, a value at most 64 KiB, and everything together at most 1 MiB. The first function that runs
-/// reads a file. `set` and `remove` return once the change is on the disk, which takes milliseconds: keep few of them
-/// between the end of a request and that of the call.
+/// reads a file. `set`, `remove` and `replace` return once the change is on the disk, which takes milliseconds: keep few of
+/// them between the end of a request and that of the call.
 ///
 /// ```no_run
 /// # fn example(host: connector::Host) -> Result<(), connector::Error> {
@@ -2035,6 +2035,29 @@ impl Storage {
         let table = self.table()?;
         let (length, value_length) = (key.len() as u64, value.len() as u64);
         checked(|error| unsafe { (table.set)(table.context, key.as_ptr(), length, value.as_ptr(), value_length, error) })
+    }
+
+    /// Writes a value if the key still has the expected one, or still has none; says whether it did.
+    ///
+    /// To change a part of a value, `get` it, change it and `replace` it, and begin again if that says false. A plain `set`
+    /// would undo what others write in between: another instance of the gate, because a reload opens the next one before
+    /// the earlier one ends, or another host of the application. In an older host, whose table has no such function, the
+    /// comparison and the change are two steps.
+    pub fn replace(&self, key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool, Error> {
+        let table = self.table()?;
+        let field = std::ptr::addr_of!(table.replace) as usize - table as *const sys::Storage as usize;
+        if table.struct_size as usize <= field {
+            let is_expected = self.get(key)?.as_deref() == expected;
+            return if is_expected { self.set(key, value).map(|()| true) } else { Ok(false) };
+        }
+        let (start, length) = (key.as_ptr(), key.len() as u64);
+        let (old, old_length) = expected.map_or((std::ptr::null(), 0), |old| (old.as_ptr(), old.len() as u64));
+        let (new, new_length) = (value.as_ptr(), value.len() as u64);
+        checked(|error| unsafe {
+            (table.replace)(table.context, start, length, old, old_length, new, new_length, error)
+        })
+        .map(|()| true)
+        .or_else(|error| if error.status == Status::CONFLICT { Ok(false) } else { Err(error) })
     }
 
     /// Removes a value, if there is one.
@@ -2218,7 +2241,7 @@ const _: () = {
     assert!(offset_of!(Events, flags) == 4);
     assert!(offset_of!(Events, context) == 8);
     assert!(offset_of!(Events, emit) == 16);
-    assert!(size_of::<Storage>() == 48);
+    assert!(size_of::<Storage>() == 56);
     assert!(offset_of!(Storage, struct_size) == 0);
     assert!(offset_of!(Storage, flags) == 4);
     assert!(offset_of!(Storage, context) == 8);
@@ -2226,6 +2249,7 @@ const _: () = {
     assert!(offset_of!(Storage, set) == 24);
     assert!(offset_of!(Storage, remove) == 32);
     assert!(offset_of!(Storage, list) == 40);
+    assert!(offset_of!(Storage, replace) == 48);
 };
 
 """##,
@@ -2426,6 +2450,8 @@ pub struct Storage {
     pub set: unsafe extern "C" fn(*mut c_void, *const u8, u64, *const u8, u64, *mut Error) -> i32,
     pub remove: unsafe extern "C" fn(*mut c_void, *const u8, u64, *mut Error) -> i32,
     pub list: unsafe extern "C" fn(*mut c_void, *const u8, u64, *mut BytesOwned, *mut Error) -> i32,
+    pub replace:
+        unsafe extern "C" fn(*mut c_void, *const u8, u64, *const u8, u64, *const u8, u64, *mut Error) -> i32,
 }
 
 """##,

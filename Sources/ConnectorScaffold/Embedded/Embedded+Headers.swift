@@ -1865,14 +1865,15 @@ CONNECTOR_END_DECLS
     OFFSET(connector_events, flags, 4)                                                                                 \
     OFFSET(connector_events, context, 8)                                                                               \
     OFFSET(connector_events, emit, 16)                                                                                 \
-    SIZE(connector_storage, 48)                                                                                        \
+    SIZE(connector_storage, 56)                                                                                        \
     OFFSET(connector_storage, struct_size, 0)                                                                          \
     OFFSET(connector_storage, flags, 4)                                                                                \
     OFFSET(connector_storage, context, 8)                                                                              \
     OFFSET(connector_storage, get, 16)                                                                                 \
     OFFSET(connector_storage, set, 24)                                                                                 \
     OFFSET(connector_storage, remove, 32)                                                                              \
-    OFFSET(connector_storage, list, 40)
+    OFFSET(connector_storage, list, 40)                                                                                \
+    OFFSET(connector_storage, replace, 48)
 
 /* C99 has no assertion: an array of -1 elements does not compile, either. */
 #if defined(__cplusplus)
@@ -2014,7 +2015,8 @@ template <uint32_t Size> struct connector_manifest_note_of {
  * one result, and has no out parameters; put several values into json. An operation that declares json completes with
  * JSON text, such as `null`. Completing it without a result is misbehaviour, and so is a result that the host does not
  * accept as JSON: text that is not UTF-8, duplicate names in an object, escapes of half a surrogate pair, numbers
- * beyond a double, and more than 128 levels of nesting. Do not pass on unchecked what a vendor sent.
+ * beyond a double, and more than 144 levels of nesting: 128 of a value, which is also the most of a json argument that is
+ * no batch, and 16 of what is put around it. Do not pass on unchecked what a vendor sent.
  *
  * Two types exist for libraries that were not written for connectors, and that a sidecar describes (see manifest.h):
  * `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such functions
@@ -2416,7 +2418,7 @@ CONNECTOR_END_DECLS
  * a tunnel through the proxy (CONNECT); the plugin sees no difference. If the proxy cannot be reached or refuses, the
  * status is CONNECTOR_UNAVAILABLE and the message names the proxy. A server's certificate must be valid for the URL's
  * host, and be issued by an authority that the system trusts or that the host is configured to trust, by default in
- * SSL_CERT_FILE.
+ * SSL_CERT_FILE. The host shows no certificate of its own: a server that requires one cannot be reached.
  *
  * The host follows up to five redirects. 303 turns any request but HEAD into a GET, and 301 to 303 drop the body of a GET. Any
  * other redirect repeats the request unchanged, also a POST at 301 and 302, which browsers turn into a GET. For another scheme, host
@@ -2536,10 +2538,10 @@ typedef struct connector_http_response {
  * CONNECTOR_TOO_LARGE (request over the limit, with its secrets), CONNECTOR_PROTOCOL (the answer is over the limit or not
  * HTTP, or redirects too often, to another scheme than http or https, from https to http, to a host that is not
  * allowed, or with a secret in the body to another origin), CONNECTOR_RATE_LIMITED (the answers to the connector's
- * requests in progress have too much), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a
- * time for a gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another
- * thread before `request` has returned: do not hold a lock that `done` takes while you call `request`. It has run before
- * the plugin's `destroy`, and never runs after it.
+ * requests in progress have too much, or the requests need too many connections), CONNECTOR_CANCELLED, CONNECTOR_INVALID.
+ * Runs on a thread of the host, one at a time for a gate, and must not block. It never runs inside `request` on the
+ * caller's thread, but may run on another thread before `request` has returned: do not hold a lock that `done` takes
+ * while you call `request`. It has run before the plugin's `destroy`, and never runs after it.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
@@ -2623,8 +2625,7 @@ typedef struct connector_http {
      * CONNECTOR_MISUSE, and so is one after the last. CONNECTOR_RATE_LIMITED, after which the same part may be written
      * again, says that the bodies of the connector's requests in progress have too much. Secrets are not inserted, and
      * nothing is compressed. The server may answer before the last part: the rest is not sent after a complete response,
-     * nor once a response other than success (2xx) has begun. One that does not state its length counts as complete a
-     * second after its last part, while the body is not sent. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and
+     * nor once a response other than success (2xx) has begun. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and
      * after the end of the request. A redirect that would need the body again fails with CONNECTOR_PROTOCOL. [any]
      */
     int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,
@@ -2682,7 +2683,9 @@ typedef struct connector_log {
     /**
      * Writes one line. An unknown level counts as the nearest known one. `fields_borrowed` is a JSON object of further
      * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE if a text is not UTF-8 or longer than 64 KiB, or the
-     * fields are not a JSON object: the host repairs the line and logs it anyway. [any]
+     * fields are not a JSON object: the host repairs the line and logs it anyway. Of what an instance writes in one
+     * second, 1000 lines and 256 KiB are logged; the host leaves out the other lines, logs how many, and returns
+     * CONNECTOR_OK. [any]
      */
     int32_t (*CONNECTOR_NONNULL log)(void *CONNECTOR_NONNULL context, int32_t level,
                                      const char *CONNECTOR_NONNULL message_borrowed, uint64_t message_length,
@@ -2732,8 +2735,8 @@ CONNECTOR_BEGIN_DECLS
 /**
  * The table of storage/1. Keys are UTF-8 and compared byte by byte.
  *
- * The first call reads a file; later reads come from memory. `set` and `remove` write the file and return once it is on
- * the disk, which takes milliseconds. A change is atomic, even across a crash.
+ * The first call reads a file; later reads come from memory. `set`, `remove` and `replace` write the file and return once
+ * it is on the disk, which takes milliseconds. A change is atomic, even across a crash.
  *
  * Besides the statuses below, all return CONNECTOR_INVALID for a key that breaks the rules, CONNECTOR_MISUSE for null or
  * a struct_size that is too small, and CONNECTOR_UNAVAILABLE if the file cannot be read or written.
@@ -2766,6 +2769,19 @@ typedef struct connector_storage {
     int32_t (*CONNECTOR_NONNULL list)(void *CONNECTOR_NONNULL context, const char *CONNECTOR_NULLABLE prefix_borrowed,
                                       uint64_t prefix_length, connector_bytes_owned *CONNECTOR_NONNULL keys_owned,
                                       connector_error *CONNECTOR_NONNULL error);
+
+    /**
+     * Writes a value as `set` does, but only if the key still has the value `expected`, which is null for none; an empty
+     * one is not null. CONNECTOR_CONFLICT if it has another by now; nothing is changed then.
+     *
+     * To change a part of a value, `get` it, change it and `replace` it, and begin again after a conflict. A plain `set`
+     * would undo what others write in between: another instance of the gate, because a reload opens the next one before
+     * the earlier one ends, or another host of the application. Tables of older hosts end before this field. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL replace)(void *CONNECTOR_NONNULL context, const char *CONNECTOR_NONNULL key_borrowed,
+                                         uint64_t key_length, const uint8_t *CONNECTOR_NULLABLE expected_borrowed,
+                                         uint64_t expected_length, const uint8_t *CONNECTOR_NULLABLE value_borrowed,
+                                         uint64_t value_length, connector_error *CONNECTOR_NONNULL error);
 } connector_storage;
 
 #ifdef __clang__

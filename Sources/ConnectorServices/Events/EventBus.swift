@@ -36,19 +36,10 @@ package final class EventBus: Sendable {
     /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - paths: Connectors, and composites for all connectors below them; nil for all.
+    ///   - paths: Returns, for each event, the connectors, and composites for all connectors below them; nil for all. Must not use the
+    ///     bus, nor keep what keeps it.
     ///   - capacity: The most events that may wait; above it, the oldest are lost.
-    package func events(of paths: Set<String>? = nil, capacity: Int = 256) -> ConnectorEvents {
-        guard let paths else { return events(among: nil, capacity: capacity) }
-        return events(among: { paths }, capacity: capacity)
-    }
-
-    /// Begins to listen to connectors that may change.
-    ///
-    /// - Parameters:
-    ///   - paths: Returns the paths for each event; nil for all. Must not use the bus, nor keep what keeps it.
-    ///   - capacity: The most events that may wait; above it, the oldest are lost.
-    package func events(among paths: (@Sendable () -> Set<String>)?, capacity: Int = 256) -> ConnectorEvents {
+    package func events(among paths: (@Sendable () -> Set<String>)? = nil, capacity: Int = 256) -> ConnectorEvents {
         let id = ServiceIdentifier.next()
         let mailbox = EventMailbox(capacity: capacity)
         let isFinished = state.withLock { state in

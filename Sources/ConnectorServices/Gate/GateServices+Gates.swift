@@ -14,7 +14,7 @@ package struct UsedGateCallInFlight: Sendable {
     package var trace: TraceContext
     /// The plugin's own call that this one serves; nil for none.
     package var outer: UInt64?
-    /// The size of the arguments, in bytes.
+    /// How many bytes the arguments count for.
     package var size = 0
     /// The task that makes the call; nil while it is being started.
     package var task: Task<Void, Never>?
@@ -42,17 +42,19 @@ extension GateServices {
     }
 
     /// Calls a used gate under an existing id, and completes the call with a callback.
-    package func startCall(_ id: UInt64, _ call: UsedGateCall, _ callback: GatesCallback) throws(ServiceFailure) {
-        try checkUse(call.use)
+    ///
+    /// Parses the arguments once they have room.
+    package func startCall(
+        _ id: UInt64,
+        _ template: GateCallTemplate,
+        _ callback: GatesCallback
+    ) throws(ServiceFailure) {
+        try checkUse(template.use)
         guard let gates = context.gates else { return }
-        let given = call.during == 0 ? nil : state.withLock { $0.traces[call.during] }
+        let given = template.during == 0 ? nil : state.withLock { $0.traces[template.during] }
         let trace = given ?? TraceContext.current
-        let outer = call.during == 0 ? trace.operation : call.during
-        var call = call
-        // A call that the plugin has already completed no longer limits this one.
-        if let outer, outer == trace.operation, OperationTable.shared.isPending(outer) {
-            call.deadline = min(call.deadline, trace.deadline)
-        }
+        let outer = template.during == 0 ? trace.operation : template.during
+        let size = template.parsedSize
         try state.withLock { state throws(ServiceFailure) in
             guard !state.isStopped else { throw .notOpen }
             guard state.calls.count < Self.callLimit else {
@@ -62,8 +64,21 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            try arguments.take(call.size)
-            state.calls[id] = UsedGateCallInFlight(callback: callback, trace: trace, outer: outer, size: call.size)
+            try arguments.take(size)
+            state.calls[id] = UsedGateCallInFlight(callback: callback, trace: trace, outer: outer, size: size)
+        }
+        var call: UsedGateCall
+        do throws(ServiceFailure) {
+            call = try UsedGateCall(template)
+        } catch {
+            // If the gate has closed meanwhile, the call has ended by its callback.
+            guard state.withLock({ $0.calls.removeValue(forKey: id) }) != nil else { return }
+            arguments.giveBack(size)
+            throw error
+        }
+        // A call that the plugin has already completed no longer limits this one.
+        if let outer, outer == trace.operation, OperationTable.shared.isPending(outer) {
+            call.deadline = min(call.deadline, trace.deadline)
         }
         // The task inherits the trace.
         let task = trace.run { Task { [call] in completeCall(id, await gates.call(call)) } }
@@ -80,7 +95,6 @@ extension GateServices {
     /// Completes a call, at most once: the result, the plugin, the giving up of its outer call and the closing gate
     /// race to complete it.
     package func completeCall(_ id: UInt64, _ result: Result<[UInt8], ServiceFailure>) {
-        let result = result.mapError { $0.redacted(by: context.redactor) }
         // Remove the call and queue its callback in one step, so that a closing gate always sees one of them.
         let (call, isIdle) = state.withLock { state -> (UsedGateCallInFlight?, Bool) in
             guard let call = state.calls.removeValue(forKey: id) else { return (nil, false) }

@@ -60,7 +60,7 @@ extension GateServices {
     ) throws(ServiceFailure) {
         // Without a timer, a request might never complete.
         guard host.clock.prepare() else { throw .unavailable("the system cannot create a thread for timers") }
-        try HTTPTransport.prepare()
+        let network = try host.http.network(of: context.path)
         let options = host.options.http
         var outgoing = try OutgoingRequest(
             request,
@@ -71,7 +71,7 @@ extension GateServices {
         guard !outgoing.isBodyInParts || silence != nil else {
             throw .misuse("a body in parts is for `stream`, not for `request`")
         }
-        try egress.check(outgoing.url)
+        try egress.check(outgoing.url, named: outgoing.namedURL)
         if let name = context.vendor?.name { outgoing.headers[HTTPFields.recording] = name }
         let span = RequestSpan(request, to: outgoing.url, context)
         if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
@@ -84,7 +84,7 @@ extension GateServices {
             ? cache.withLock { $0.lookup(outgoing, now: now, mustRevalidate: isProof) } : .bypass
         if case .stale(_, let conditions) = cached { outgoing.conditions = conditions }
         let sent = outgoing
-        let authority = outgoing.url.authority
+        let authority = outgoing.namedURL.authority
         let trace = TraceContext.current
         let outer = request.during == 0 ? nil : request.during
         let recorder = recorder(of: request, isInParts: silence != nil)
@@ -107,6 +107,8 @@ extension GateServices {
             outgoing,
             egress: egress,
             transport: host.http,
+            connections: connections,
+            network: network,
             body: body,
             parts: parts,
             responses: responses,
@@ -154,7 +156,7 @@ extension GateServices {
         // What comes too late is not sent: the plugin may believe that it was not.
         guard delay > 0 else { return completeRecorded(id, .failure(.noAnswer(from: authority)), recorder) }
         let timer = host.clock.schedule(after: delay) {
-            self.completeRecorded(id, .failure(.noAnswer(from: authority)), recorder)
+            self.completeRecorded(id, .failure(exchange.lateness), recorder)
         }
         let isUnderWay = state.withLock { state in
             guard state.requests[id] != nil else { return false }
@@ -181,7 +183,6 @@ extension GateServices {
     /// Completes a request, at most once: the response, the deadline, the plugin and the closing gate race to complete
     /// it.
     package func completeRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
-        let result = result.mapError { $0.redacted(by: context.redactor) }
         // Remove the request and queue its callback in one step, so that a closing gate always sees one of them.
         let (request, isIdle) = state.withLock { state -> (RequestInFlight?, Bool) in
             guard let request = state.requests.removeValue(forKey: id) else { return (nil, false) }
@@ -236,7 +237,7 @@ extension GateServices {
     private func renewTimer(of id: UInt64) {
         guard let request = state.withLock({ $0.requests[id] }), request.isTimedToBegin else { return }
         let new = host.clock.schedule(after: host.options.http.requestTimeout.nanoseconds) {
-            self.completeRecorded(id, .failure(.timedOut("the server did not answer in time")), request.recorder)
+            self.completeRecorded(id, .failure(request.exchange.lateness), request.recorder)
         }
         let unwanted = state.withLock { state -> [HostTimer] in
             // The deadline or the request may have ended meanwhile.
@@ -268,12 +269,7 @@ extension GateServices {
             if !isFirst { host.clock.cancel(timer) }
         }
         request.exchange.resume()
-        guard let silence = request.exchange.silence else { return }
-        _ = host.clock.schedule(after: Self.refusalGrace) { request.exchange.end(silence) }
     }
-
-    /// The longest wait for more of a refusal that arrived before the request's body was sent, in nanoseconds.
-    private static let refusalGrace: UInt64 = 1_000_000_000
 
     /// Delivers a part of a response, unless the request has completed.
     private func receivePart(_ id: UInt64, _ part: HTTPResponse) {

@@ -29,12 +29,16 @@ package final class GateServices: InstanceServices {
     package let cache: Mutex<HTTPCache>
     /// The gate's stored values. The instance keeps them when the gate moves: its last calls and its end come later.
     package let storage: GateStorage
+    /// The connections of the plugin's requests.
+    let connections: GateConnections
     /// The bodies of requests in progress, whole and in parts.
     let bodies: HeldBytes
     /// The responses that are collected.
     let responses: HeldBytes
     /// The arguments of calls of used gates in progress.
     let arguments: HeldBytes
+    /// Which lines of the plugin's log are logged.
+    private let logLimit = Mutex(LineLimit.ofPlugin)
     /// The plugin's timers.
     let timers: PluginTimers
     /// The mutable state.
@@ -44,10 +48,11 @@ package final class GateServices: InstanceServices {
     package init(host: HostServices, context: Context) {
         self.host = host
         self.context = context
-        egress = EgressList(context.egress)
+        egress = EgressList(context.egress, isSimulated: context.vendor != nil)
         cache = Mutex(HTTPCache(limit: context.cacheBytes))
         storage = host.storage(of: context.path, logger: context.logger)
         let options = host.options
+        connections = GateConnections(options: options.http)
         bodies = HeldBytes("the bodies of this connector's requests in progress", limit: options.http.bodiesLimit)
         responses = HeldBytes(
             "the responses to this connector's requests in progress",
@@ -69,6 +74,23 @@ package final class GateServices: InstanceServices {
             metadata: [
                 "service": "\(context.redactor.redact(id))", "fix": "name it in the manifest's \"services\"",
             ]
+        )
+    }
+
+    /// Whether there is room for a line of the plugin's log; before it, logs how many lines there was none for.
+    func mayLog(_ bytes: Int) -> Bool {
+        let now = host.clock.now()
+        guard let leftOut = logLimit.withLock({ $0.admit(bytes, at: now) }) else { return false }
+        logLeftOut(leftOut)
+        return true
+    }
+
+    /// Logs how many lines of the plugin's log were left out.
+    private func logLeftOut(_ count: Int) {
+        guard count > 0 else { return }
+        logger.warning(
+            "lines of the plugin were left out",
+            metadata: ["lines": "\(count)", "limit": "\(LineLimit.ofPlugin)"]
         )
     }
 
@@ -131,14 +153,16 @@ package final class GateServices: InstanceServices {
         }
     }
 
-    /// Stops handing out tables, and gives up the reference that kept those lent alive. Call it after the instance's
-    /// `destroy` has returned, or never.
+    /// Stops handing out tables, closes the connections, and gives up the reference that kept the tables lent alive. Call it after
+    /// the instance's `destroy` has returned, or never.
     package func invalidate() {
         let wasLent = state.withLock { state in
             state.isStopped = true
             defer { state.isInvalid = true }
             return !state.isInvalid && !state.tables.isEmpty
         }
+        logLeftOut(logLimit.withLock { $0.takeLeftOut() })
+        host.http.end(connections)
         if wasLent { unsafe Unmanaged.passUnretained(self).release() }
     }
 

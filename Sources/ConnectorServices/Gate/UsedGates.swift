@@ -37,8 +37,6 @@ package struct UsedGateCall: Sendable {
     package var deadline: UInt64
     /// The plugin's own call that this one serves; 0 for the one that the current thread runs.
     package var during: UInt64
-    /// The size of the arguments as the plugin wrote them, in bytes.
-    package var size: Int
 
     /// Creates a call.
     package init(
@@ -46,14 +44,39 @@ package struct UsedGateCall: Sendable {
         operation: String,
         arguments: JSONValue,
         deadline: UInt64 = .max,
-        during: UInt64 = 0,
-        size: Int = 0
+        during: UInt64 = 0
     ) {
         self.use = use
         self.operation = operation
         self.arguments = arguments
         self.deadline = deadline
         self.during = during
-        self.size = size
+    }
+
+    /// Parses the arguments of a plugin's call.
+    ///
+    /// - Throws: `invalid` if they are neither a JSON object nor an array.
+    init(_ template: GateCallTemplate) throws(ServiceFailure) {
+        self.init(
+            use: template.use,
+            operation: template.operation,
+            arguments: try Self.arguments(template.arguments),
+            deadline: template.deadline,
+            during: template.during
+        )
+    }
+
+    private static func arguments(_ text: [UInt8]) throws(ServiceFailure) -> JSONValue {
+        guard !text.isEmpty else { return [:] }
+        let value: JSONValue
+        do throws(ConnectorError) {
+            value = try JSONValue(document: text, file: "arguments")
+        } catch {
+            throw .invalid("the arguments are not JSON: \(error)")
+        }
+        guard value.object != nil || value.array != nil else {
+            throw .invalid("the arguments must be an object or an array, not \(value.kind)")
+        }
+        return value
     }
 }

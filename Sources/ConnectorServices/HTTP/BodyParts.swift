@@ -92,6 +92,11 @@ package final class BodyParts: Sendable {
     /// Whether parts of the body are still to be sent.
     package var isOpen: Bool { state.withLock { !$0.isEnded && !$0.isSent } }
 
+    /// Whether the server waits for a part that nobody has written.
+    var isIdle: Bool {
+        state.withLock { $0.connection != nil && !$0.isEnded && !$0.isSent && !$0.isSending && !$0.hasLast }
+    }
+
     /// Refuses further parts and gives up the one on its way, so that a request with an unsent body fails. Idempotent;
     /// any thread may call this.
     package func end() {

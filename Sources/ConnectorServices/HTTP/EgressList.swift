@@ -11,11 +11,14 @@ package struct EgressList: Sendable {
     private let rules: [HostRule]
     /// Whether `*` is one of the entries.
     private let isOpen: Bool
+    /// Whether the connector's vendor is simulated, so that its file does not say what it may reach.
+    private let isSimulated: Bool
 
     /// Reads the entries.
-    package init(_ hosts: [String]) {
+    package init(_ hosts: [String], isSimulated: Bool = false) {
         rules = hosts.compactMap(HostRule.init)
         isOpen = hosts.contains("*")
+        self.isSimulated = isSimulated
     }
 
     /// Whether the connector may reach the URL's host.
@@ -24,11 +27,21 @@ package struct EgressList: Sendable {
     }
 
     /// Throws for a URL with another host; the error says how to allow it.
-    package func check(_ url: URLParts) throws(ServiceFailure) {
+    ///
+    /// - Parameter name: The URL as messages name it, if they name it otherwise.
+    package func check(_ url: URLParts, named name: URLParts? = nil) throws(ServiceFailure) {
         guard !allows(url) else { return }
+        let authority = (name ?? url).authority
         throw .denied(
-            "the host \(url.authority) is not one that this connector may reach; "
-                + "to allow it, add \"allow\": {\"hosts\": [\"\(url.authority)\"]} to the connector"
+            "the host \(authority) is not one that this connector may reach; "
+                + remedy("to allow it, add \"allow\": {\"hosts\": [\"\(authority)\"]} to the connector")
         )
+    }
+
+    /// What to do about a host that is not allowed.
+    ///
+    /// - Parameter change: How the connector's file allows it.
+    func remedy(_ change: String) -> String {
+        isSimulated ? "it is simulated, and reaches only its simulation, by the URL in its configuration" : change
     }
 }

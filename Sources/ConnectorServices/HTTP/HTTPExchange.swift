@@ -29,6 +29,8 @@ package final class HTTPExchange: Sendable {
     private struct State: Sendable {
         /// The current request; a redirect replaces it.
         var request: OutgoingRequest
+        /// The ticket of the wait for the host name; nil before the first.
+        var ticket: UInt64?
         /// The task that receives the response.
         var task: HTTPClient.Task<HTTPResponse>?
         /// Whether the exchange was cancelled.
@@ -47,6 +49,8 @@ package final class HTTPExchange: Sendable {
     let authority: String
     private let egress: EgressList
     private let transport: HTTPTransport
+    private let connections: GateConnections
+    private let network: GateNetwork
     /// The body of the request, if it comes in parts.
     private let body: BodyParts?
     /// Receives the response in parts; nil if it comes whole.
@@ -61,6 +65,8 @@ package final class HTTPExchange: Sendable {
     ///   - request: The first request.
     ///   - egress: The hosts that it may reach.
     ///   - transport: The transport that sends it.
+    ///   - connections: The connections of the instance.
+    ///   - network: What the requests of the gate share.
     ///   - body: The body of the request, if it comes in parts.
     ///   - parts: Receives the response in parts; nil if it comes whole.
     ///   - responses: Counts the bytes of a response that comes whole, until it is complete.
@@ -69,14 +75,18 @@ package final class HTTPExchange: Sendable {
         _ request: OutgoingRequest,
         egress: EgressList,
         transport: HTTPTransport,
+        connections: GateConnections,
+        network: GateNetwork,
         body: BodyParts?,
         parts: ResponseParts?,
         responses: HeldBytes,
         workers: WorkerThreads
     ) {
-        authority = request.url.authority
+        authority = request.namedURL.authority
         self.egress = egress
         self.transport = transport
+        self.connections = connections
+        self.network = network
         self.body = body
         self.parts = parts
         self.responses = responses
@@ -88,19 +98,19 @@ package final class HTTPExchange: Sendable {
     ///
     /// - Parameter end: Called once with the outcome, even after ``cancel()``, on a thread that it must not block.
     package func start(_ end: @escaping @Sendable (Outcome) -> Void) {
-        let url = state.withLock(\.request.url)
-        HTTPTransport.loop(for: url).execute { self.send(end) }
+        network.loop.execute { self.send(end) }
     }
 
     /// Cancels the request; idempotent.
     package func cancel() {
-        let task = state.withLock { state in
+        let (task, ticket) = state.withLock { state in
             state.isCancelled = true
-            return state.task
+            return (state.task, state.ticket)
         }
         // End the body before the task, which would drop the promise of a part that waits for room.
         body?.end()
         task?.cancel()
+        if let ticket { network.names.giveUp(ticket, .cancelled) }
         parts?.end()
     }
 
@@ -119,12 +129,13 @@ package final class HTTPExchange: Sendable {
         parts?.resume()
     }
 
-    /// The wait for the rest of a refusal that arrived before the request's body was sent; nil if its end will be seen.
-    package var silence: ResponseParts.Silence? { parts?.silence }
-
-    /// Treats the response as complete if nothing has arrived since the wait began.
-    package func end(_ silence: ResponseParts.Silence) {
-        parts?.end(silence)
+    /// Why the exchange has not ended by its deadline.
+    package var lateness: ServiceFailure {
+        switch parts?.isAsked {
+        case false?: .timedOut("the plugin did not ask for the rest of the response in time")
+        case nil where body?.isIdle == true: .timedOut("the plugin did not send the rest of the request's body in time")
+        default: .noAnswer(from: authority)
+        }
     }
 
     private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
@@ -135,16 +146,64 @@ package final class HTTPExchange: Sendable {
             // Blame the server, not the configuration: the URL comes from its response.
             if isRedirected, !egress.allows(request.url) {
                 throw .violation(
-                    "the server \(authority) redirects to \(request.url.authority), which this connector may not reach; "
-                        + "if it should, add it to the connector's \"allow.hosts\""
+                    "the server \(authority) redirects to \(request.namedURL.authority), which this connector may not reach; "
+                        + egress.remedy("if it should, add it to the connector's \"allow.hosts\"")
                 )
             }
-            try egress.check(request.url)
-            let (response, proxy) = try transport.send(
+            try egress.check(request.url, named: request.namedURL)
+            let proxy = try transport.options.proxies.proxy(for: request.url)
+            let host = proxy?.host ?? request.url.host
+            if network.names.isFound(host) { return transmit(request, through: proxy, end) }
+            let ticket = ServiceIdentifier.next()
+            state.withLock { $0.ticket = ticket }
+            network.names.lookUp(host, ticket: ticket) { outcome in
+                guard let failure = self.failure(for: outcome, request, proxy) else {
+                    return self.transmit(request, through: proxy, end)
+                }
+                self.finish(.failure(failure), end)
+            }
+            // Who cancelled it meanwhile had nothing to give up.
+            if state.withLock(\.isCancelled) { network.names.giveUp(ticket, .cancelled) }
+        } catch {
+            finish(.failure(error), end)
+        }
+    }
+
+    /// Why a request is not sent; nil if its host name was found.
+    private func failure(
+        for outcome: HostNames.Outcome,
+        _ request: OutgoingRequest,
+        _ proxy: HTTPProxy?
+    ) -> ServiceFailure? {
+        let url = request.namedURL
+        let (name, port) = proxy.map { ($0.host, $0.port) } ?? (url.host, Int(url.effectivePort))
+        switch outcome {
+        case .found: return nil
+        case .absent: return .hostWithoutAddress(name)
+        case .late:
+            let place = "\(URLParts.bracketed(name)):\(port)"
+            return .timedOut("no connection to \(place) within the time for connecting: its name was not found")
+        case .cancelled: return .cancelled("the request was cancelled")
+        }
+    }
+
+    /// Sends a request to a host whose name was found.
+    private func transmit(
+        _ request: OutgoingRequest,
+        through proxy: HTTPProxy?,
+        _ end: @escaping @Sendable (Outcome) -> Void
+    ) {
+        do throws(ServiceFailure) {
+            // It may have been cancelled while it waited for the name.
+            guard !state.withLock(\.isCancelled) else { throw .cancelled("the request was cancelled") }
+            let response = try transport.send(
                 request,
                 request.isBodyInParts ? body : nil,
                 parts,
-                responses
+                responses,
+                over: connections,
+                through: proxy,
+                on: network.loop
             )
             let isCancelled = state.withLock { state in
                 state.task = response
@@ -154,10 +213,14 @@ package final class HTTPExchange: Sendable {
             if isCancelled { response.cancel() }
             let limit = transport.options.responseLimit
             response.futureResult.whenComplete { result in
-                if case .failure(let error) = result, self.mayRepeat(request, after: error) { return self.send(end) }
+                self.connections.end(request.url, isCancelled: result.isCancelled)
+                if case .failure(let error) = result {
+                    self.network.names.forget(proxy?.host ?? request.url.host)
+                    if self.mayRepeat(request, after: error) { return self.send(end) }
+                }
                 let reply = result.flatMapError { error in
                     guard let body = error as? ResponseCollector.UnneededBody else {
-                        return .failure(ServiceFailure(error, url: request.url, proxy: proxy, limit: limit))
+                        return .failure(ServiceFailure(error, url: request.namedURL, proxy: proxy, limit: limit))
                     }
                     return .success(body.redirect)
                 }
@@ -233,5 +296,13 @@ package final class HTTPExchange: Sendable {
         )
         guard let parts else { return end(outcome) }
         parts.finish { end(outcome) }
+    }
+}
+
+extension Result<HTTPResponse, any Error> {
+    /// Whether the request was cancelled.
+    fileprivate var isCancelled: Bool {
+        guard case .failure(let error) = self else { return false }
+        return (error as? HTTPClientError) == .cancelled
     }
 }

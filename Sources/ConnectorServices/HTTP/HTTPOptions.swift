@@ -13,12 +13,13 @@ public struct HTTPOptions: Sendable {
     ///
     /// Read before the first `https` request. If a file cannot be read, every `https` request fails.
     public var additionalTrustRoots: [String]
-    /// The maximum number of HTTP/1 connections to one host, for all gates together: 1 or more, 128 by default.
+    /// The maximum number of HTTP/1 connections of one gate to one host: 1 or more, 128 by default.
     ///
-    /// An HTTP/1 connection carries one request at a time, so this also limits the concurrent requests to a host; the
-    /// others wait, within their deadlines and for at most ``connectTimeout``. A server that answers in 200 ms gets 5
-    /// requests a second over each connection. Connections are opened on demand; each costs a file descriptor here and
-    /// memory at the server. See also ``allowsHTTP2``.
+    /// Gates share no connections. An HTTP/1 connection carries one request at a time, so this also limits a gate's concurrent
+    /// requests to a host; the others wait, within their deadlines and for at most ``connectTimeout``. A server that answers in 200 ms
+    /// gets 5 requests a second over each connection. Connections are opened on demand; each costs a file descriptor here and memory at
+    /// the server. Those to all hosts together are at most a quarter of the descriptors that the process may have, between 64 and 1024:
+    /// a request that needs one more fails with `rate-limited`. See also ``allowsHTTP2``.
     public var connectionsPerHost = 128 {
         didSet { connectionsPerHost = max(1, connectionsPerHost) }
     }
@@ -35,7 +36,7 @@ public struct HTTPOptions: Sendable {
     public var requestTimeout: Duration = .seconds(30)
     /// Whether to use HTTP/2 with servers that offer it over TLS (ALPN, RFC 7301); false by default.
     ///
-    /// Such a server gets all requests over one connection, as many at once as it permits. Allow it only if you trust the servers:
+    /// Such a server gets all requests of a gate over one connection, as many at once as it permits. Allow it only if you trust the servers:
     /// AsyncHTTPClient 1.37 ends the process if one changes to HTTP/1.1 while a request is in progress, and back again.
     public var allowsHTTP2 = false
     /// The `User-Agent`, unless a plugin sets the header; by default `connector-host/` and the host's version. Control characters, which
@@ -53,6 +54,10 @@ public struct HTTPOptions: Sendable {
     package var requestLimit = 64 << 20
     /// The maximum number of redirects.
     package var redirectLimit = 5
+    /// The maximum number of connections of one gate to all hosts together; nil for what ``connectionsPerHost`` says.
+    package var connectionLimit: Int?
+    /// Finds out whether a host name has an address. Called on a thread that it may block.
+    package var hasAddress: @Sendable (_ host: String) -> Bool = HostNames.systemHasAddress
     /// The maximum number of pending requests of one gate.
     package var concurrencyLimit = 4096
     /// The maximum size of the bodies of one gate's pending requests together, in bytes; of one that comes in parts, the part on its way

@@ -68,6 +68,39 @@ package enum HTTPTarget {
         return url
     }
 
+    /// A URL with the mask in place of every secret in its host and port, and without its path.
+    ///
+    /// An inserted value is percent-encoded, so it has none of the characters that delimit the parts of a URL.
+    ///
+    /// - Parameter template: The plugin's own text, with the mask in place of each placeholder.
+    static func masked(_ url: URLParts, from template: String) -> URLParts {
+        var masked = url
+        masked.rest = ""
+        let authority = (template.firstRange(of: "://").map { template[$0.upperBound...] } ?? template[...])
+            .prefix { !"/?#".contains($0) }
+        guard authority.contains(Secret.mask) else { return masked }
+        // A colon inside brackets belongs to an address.
+        let end = authority.lastIndex(of: ":").flatMap { authority[$0...].contains("]") ? nil : $0 }
+        masked.host = authority[..<(end ?? authority.endIndex)].filter { !"[]".contains($0) }.lowercased()
+        if let end, authority[end...].contains(Secret.mask) { masked.port = nil }
+        return masked
+    }
+
+    /// The target of a redirect without what may come from the secrets in the URL that it is reached from: the path and, if that URL has
+    /// them there, the host and the port.
+    ///
+    /// - Parameter name: The masked form of that URL.
+    static func masked(_ url: URLParts, reachedFrom base: URLParts, named name: URLParts) -> URLParts {
+        var masked = url
+        masked.rest = ""
+        if url.authority == base.authority {
+            (masked.host, masked.port) = (name.host, name.port)
+        } else if name.authority != base.authority {
+            (masked.host, masked.port) = (Secret.mask, nil)
+        }
+        return masked
+    }
+
     /// Whether two URLs have the same scheme, host and port, and so may receive the same credentials.
     package static func isSameOrigin(_ first: URLParts, _ second: URLParts) -> Bool {
         first.scheme == second.scheme && first.host == second.host && first.effectivePort == second.effectivePort

@@ -4,33 +4,41 @@
 package import AsyncHTTPClient
 package import ConnectorBase
 package import ConnectorInvocation
-internal import ConnectorPlatform
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 internal import Synchronization
 
-/// The HTTP clients of all gates: one connection pool per route, created by the first request that uses the route.
+/// The HTTP clients of all gates: one for each instance of a gate and each route, created by the first request that uses them.
 package final class HTTPTransport: Sendable {
     /// A route, whose requests share one client.
     private struct Route: Hashable {
+        /// The number of the instance: see ``GateConnections``.
+        var instance: UInt64
         /// The proxy; nil for direct connections.
         var proxy: HTTPProxy?
         /// Whether connections use TLS, which needs the trust roots.
         var isSecure: Bool
-        /// The number of the event loop of its requests and connections.
-        var loop: Int
+    }
+
+    /// The clients in use.
+    private struct Clients {
+        var byRoute: [Route: HTTPClient] = [:]
+        /// The clients of instances that have ended, until their connections are closed, by instance.
+        var ending: [UInt64: Task<Void, Never>] = [:]
     }
 
     /// The clients' state.
     private enum State {
-        case running([Route: HTTPClient])
+        case running(Clients)
         case shutDown
     }
 
     /// The options of all requests.
     package let options: HTTPOptions
-    private let state = Mutex(State.running([:]))
+    private let state = Mutex(State.running(Clients()))
+    /// What the instances of a gate share, by path: what one leaves behind is no other gate's burden.
+    private let networks = Mutex<[String: GateNetwork]>([:])
 
     /// Creates the transport without a connection.
     package init(options: HTTPOptions) {
@@ -39,90 +47,118 @@ package final class HTTPTransport: Sendable {
 
     deinit {
         // A client that is dropped with open connections traps, and a host that was never closed must not trap.
-        for client in takeClients() { Task { try? await client.shutdown() } }
+        for client in takeClients().byRoute.values { Task { try? await client.shutdown() } }
     }
 
     /// Closes every connection.
     package func stop() async {
         // Requests were cancelled when their gates closed. Any other request fails with an error from its task.
         let clients = takeClients()
-        guard !clients.isEmpty else { return }
+        guard !clients.byRoute.isEmpty || !clients.ending.isEmpty else { return }
         // A client awaits the connections that it is making, and those of HTTP/2 take as long as the server likes.
-        let end = Self.loops[0].makePromise(of: Void.self)
-        let limit = Self.loops[0].scheduleTask(in: TimeAmount(upToADay: options.connectTimeout)) { end.succeed() }
+        let loop = HTTPClient.defaultEventLoopGroup.any()
+        let end = loop.makePromise(of: Void.self)
+        let limit = loop.scheduleTask(in: TimeAmount(upToADay: options.connectTimeout)) { end.succeed() }
         Task {
-            await withTaskGroup(of: Void.self) { group in
-                for client in clients { group.addTask { try? await client.shutdown() } }
-            }
+            await Self.shutDown(Array(clients.byRoute.values))
+            for task in clients.ending.values { await task.value }
             end.succeed()
         }
         try? await end.futureResult.get()
         limit.cancel()
     }
 
-    private func takeClients() -> [HTTPClient] {
+    /// Closes the connections of an instance that has ended, without waiting: ``stop()`` does.
+    package func end(_ connections: GateConnections) {
+        connections.end()
+        let number = connections.number
         state.withLock { state in
-            defer { state = .shutDown }
-            if case .running(let clients) = state { return Array(clients.values) }
-            return []
+            guard case .running(var clients) = state else { return }
+            let ended = clients.byRoute.filter { $0.key.instance == number }
+            guard !ended.isEmpty else { return }
+            for route in ended.keys { clients.byRoute[route] = nil }
+            let closing = Array(ended.values)
+            clients.ending[number] = Task { [weak self] in
+                await Self.shutDown(closing)
+                self?.hasEnded(number)
+            }
+            state = .running(clients)
         }
     }
 
-    /// The event loops of the clients. Each client has one: if a request were on another loop than its connection, AsyncHTTPClient
-    /// would end the process when a server answers before the body has ended, and closes. It releases the connection once the
-    /// request's loop says that the body is sent.
-    private static let loops: [any EventLoop] = Array(HTTPClient.defaultEventLoopGroup.makeIterator().prefix(4))
-
-    /// Makes the event loops if they are not there. NIO would end the process if the system did not create their threads.
-    ///
-    /// - Throws: `unavailable` if it does not.
-    package static func prepare() throws(ServiceFailure) {
-        guard !HostThread.prepareEventLoops(NIOSingletons.groupLoopCountSuggestion, { _ = loops }) else { return }
-        throw .unavailable("the system cannot create the threads of HTTP: \(HostThread.remedy)")
+    private func hasEnded(_ number: UInt64) {
+        state.withLock { state in
+            guard case .running(var clients) = state else { return }
+            clients.ending[number] = nil
+            state = .running(clients)
+        }
     }
 
-    /// The event loop of all requests to an origin, and of its connections.
-    package static func loop(for url: URLParts) -> any EventLoop { loops[loopNumber(for: url)] }
+    private static func shutDown(_ clients: [HTTPClient]) async {
+        await withTaskGroup(of: Void.self) { group in
+            for client in clients { group.addTask { try? await client.shutdown() } }
+        }
+    }
 
-    private static func loopNumber(for url: URLParts) -> Int {
-        var hasher = Hasher()
-        hasher.combine(url.scheme)
-        hasher.combine(url.host)
-        hasher.combine(url.port)
-        return Int(UInt(bitPattern: hasher.finalize()) % UInt(loops.count))
+    private func takeClients() -> Clients {
+        state.withLock { state in
+            defer { state = .shutDown }
+            if case .running(let clients) = state { return clients }
+            return Clients()
+        }
+    }
+
+    /// What all instances of a gate share.
+    ///
+    /// - Throws: `unavailable` if the system does not create the threads of the event loops.
+    package func network(of gate: String) throws(ServiceFailure) -> GateNetwork {
+        try networks.withLock { networks throws(ServiceFailure) -> GateNetwork in
+            if let network = networks[gate] { return network }
+            let network = GateNetwork(try HTTPLoops.shared.lend(), options: options)
+            networks[gate] = network
+            return network
+        }
     }
 
     /// Sends one request and reads its response, without following redirects.
     ///
-    /// Call it on the request's ``loop(for:)``: from any other thread, each step costs a wake-up.
+    /// Call it on the loop: from any other thread, each step costs a wake-up.
     ///
     /// - Parameters:
     ///   - body: The body, if it comes in parts.
     ///   - parts: Receives the body of the response; nil collects it.
     ///   - responses: Counts the bytes that are collected.
-    /// - Returns: The task of the response, and the request's proxy.
+    ///   - connections: The connections of the instance. Unless this throws, tell them when the request ends.
+    ///   - proxy: The request's proxy.
+    ///   - loop: The event loop of the gate.
+    /// - Returns: The task of the response.
     /// - Throws: The reason why the request cannot be sent; `tooLarge` for a head beyond ``RequestTemplate/headLimit``.
     package func send(
         _ request: OutgoingRequest,
         _ body: BodyParts?,
         _ parts: ResponseParts?,
-        _ responses: HeldBytes
-    ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPResponse>, proxy: HTTPProxy?) {
+        _ responses: HeldBytes,
+        over connections: GateConnections,
+        through proxy: HTTPProxy?,
+        on loop: any EventLoop
+    ) throws(ServiceFailure) -> HTTPClient.Task<HTTPResponse> {
         guard request.headSize <= RequestTemplate.headLimit else {
             throw .tooLarge(
                 "the request's URL and headers have more than \(RequestTemplate.headLimit) bytes, with their secrets"
             )
         }
-        let proxy = try options.proxies.proxy(for: request.url)
-        let loop = Self.loopNumber(for: request.url)
-        let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https", loop: loop))
+        let route = Route(instance: connections.number, proxy: proxy, isSecure: request.url.scheme == "https")
+        let client = try client(for: route, connections, loop)
+        let isKept = try connections.begin(request.url) && !request.mayLeaveBody
         do {
+            var headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })
+            if !isKept { headers.add(name: "Connection", value: "close") }
             let url = request.url.description
             let outgoing = try HTTPClient.Request(
                 url: url,
                 method: HTTPMethod(rawValue: request.method),
-                headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
-                body: body?.body(on: Self.loops[loop])
+                headers: headers,
+                body: body?.body(on: loop)
                     ?? (request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)))
             )
             // The client reads the URL with a parser of its own, and sends what that makes of it.
@@ -130,33 +166,42 @@ package final class HTTPTransport: Sendable {
                 throw ServiceFailure.invalid("the HTTP client would ask for another URL than this one")
             }
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
-            if let parts { return (client.execute(request: outgoing, delegate: parts), proxy) }
+            if let parts { return client.execute(request: outgoing, delegate: parts) }
             let limit = options.responseLimit
             let collector = ResponseCollector(method: request.method, limit: limit, held: responses)
-            return (client.execute(request: outgoing, delegate: collector), proxy)
+            return client.execute(request: outgoing, delegate: collector)
         } catch {
-            throw ServiceFailure(error, url: request.url, proxy: proxy, limit: options.responseLimit)
+            connections.end(request.url, isCancelled: false)
+            throw ServiceFailure(error, url: request.namedURL, proxy: proxy, limit: options.responseLimit)
         }
     }
 
-    private func client(for route: Route) throws(ServiceFailure) -> HTTPClient {
+    private func client(
+        for route: Route,
+        _ connections: GateConnections,
+        _ loop: any EventLoop
+    ) throws(ServiceFailure) -> HTTPClient {
         try state.withLock { state throws(ServiceFailure) in
             guard case .running(var clients) = state else { throw ServiceFailure.notOpen }
-            if let client = clients[route] { return client }
+            if let client = clients.byRoute[route] { return client }
+            guard !connections.isEnded else { throw ServiceFailure.notOpen }
             // The runtime of Swift 6.3 crashes if the first connections of two event loops instantiate this type
             // concurrently.
             _ = ByteToMessageHandler(HTTPResponseDecoder())
             let client = HTTPClient(
-                eventLoopGroupProvider: .shared(Self.loops[route.loop]),
-                configuration: try configuration(for: route)
+                eventLoopGroupProvider: .shared(loop),
+                configuration: try configuration(for: route, connections)
             )
-            clients[route] = client
+            clients.byRoute[route] = client
             state = .running(clients)
             return client
         }
     }
 
-    private func configuration(for route: Route) throws(ServiceFailure) -> HTTPClient.Configuration {
+    private func configuration(
+        for route: Route,
+        _ connections: GateConnections
+    ) throws(ServiceFailure) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(upToADay: options.connectTimeout)),
@@ -169,7 +214,7 @@ package final class HTTPTransport: Sendable {
         // The client's spans would show the URL with its secrets, and its headers would send the trace to the vendor.
         configuration.tracing.tracer = nil
         configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
-        WireCheck.install(in: &configuration)
+        WireCheck.install(in: &configuration, counting: connections)
         configuration.proxy = route.proxy.map { proxy in
             .server(
                 host: proxy.host,
@@ -205,7 +250,7 @@ package final class HTTPTransport: Sendable {
 
 extension TimeAmount {
     /// Clamps a duration to between 0 and a day, so that it can be added to any time.
-    fileprivate init(upToADay duration: Duration) {
+    init(upToADay duration: Duration) {
         self = .nanoseconds(Int64(clamping: min(duration, .seconds(86_400)).nanoseconds))
     }
 }

@@ -19,9 +19,10 @@ extension OutgoingRequest {
             throw .invalid("the method is not a valid HTTP method")
         }
         method = request.method
-        let address = try SecretTemplate(Array(request.url.utf8))
-            .expanded(.percent, limit: RequestTemplate.urlLimit, isStrict: true, secret: secret)
+        let template = SecretTemplate(Array(request.url.utf8))
+        let address = try template.expanded(.percent, limit: RequestTemplate.urlLimit, isStrict: true, secret: secret)
         url = try HTTPTarget.parse(String(decoding: address.bytes, as: UTF8.self))
+        maskedURL = address.containsSecret ? HTTPTarget.masked(url, from: template.masked) : nil
         headers = [:]
         body = request.body
         for field in request.headers {

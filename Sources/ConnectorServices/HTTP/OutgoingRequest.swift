@@ -10,6 +10,8 @@ package struct OutgoingRequest: Sendable {
     package var method: String
     /// The target.
     package var url: URLParts
+    /// The target with the mask in place of every secret in its host and port, and without its path; nil if the URL has no secret.
+    package var maskedURL: URLParts?
     /// The headers, without connection headers.
     package var headers: HTTPFields
     /// The names of the header fields that contain a secret.
@@ -27,6 +29,19 @@ package struct OutgoingRequest: Sendable {
     /// Whether a redirect may not make it a GET.
     package var keepsMethod = false
 
+    /// The target as messages name it. They go back to the plugin, which must not learn from them what the host inserted, nor whether
+    /// its own text contains another connector's secret: so nothing in them is redacted.
+    var namedURL: URLParts { maskedURL ?? url }
+
+    /// Whether a server may leave the body unread, and take it for the next request on the connection: that of a method for which no
+    /// standard defines one, such as GET (RFC 9110, section 9.3.1).
+    var mayLeaveBody: Bool { (isBodyInParts || !body.isEmpty) && !Self.methodsWithBody.contains(method) }
+
+    /// By RFC 9110 and 5789, by RFC 3253, 4918 and 5323 (WebDAV), and QUERY, which is a GET with a body.
+    private static let methodsWithBody: Set<String> = [
+        "POST", "PUT", "PATCH", "QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "LOCK", "REPORT", "SEARCH",
+    ]
+
     /// The approximate size of the request line and the headers, in bytes.
     var headSize: Int {
         let line = method.utf8.count + url.description.utf8.count + url.authority.utf8.count
@@ -41,16 +56,17 @@ package struct OutgoingRequest: Sendable {
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
         next.url = try HTTPTarget.redirect(location, from: url)
+        next.maskedURL = maskedURL.map { HTTPTarget.masked(next.url, reachedFrom: url, named: $0) }
         guard url.scheme != "https" || next.url.scheme == "https" else {
-            throw .violation("the server redirects from https to http, to \(next.url.authority)")
+            throw .violation("the server redirects from https to http, to \(next.namedURL.authority)")
         }
         // They refer to an earlier response of this URL.
         for field in conditions { next.headers.remove(field.name) }
         let becomesGET = status == 303 || [301, 302].contains(status) && ["GET", "HEAD"].contains(method)
         if becomesGET, keepsMethod, method != "GET", method != "HEAD" {
-            let path = next.url.rest.prefix { $0 != "?" }
+            let path = next.namedURL.rest.prefix { $0 != "?" }
             throw .violation(
-                "the server answers \(method) with a redirect (\(status)) to \(next.url.authority)\(path), which would lose its body; "
+                "the server answers \(method) with a redirect (\(status)) to \(next.namedURL.authority)\(path), which would lose its body; "
                     + "set the endpoint to that address if it takes the request"
             )
         }
@@ -67,7 +83,7 @@ package struct OutgoingRequest: Sendable {
         if !HTTPTarget.isSameOrigin(url, next.url) {
             guard !next.isBodySecret else {
                 throw .violation(
-                    "the server redirects a request whose body contains a secret to \(next.url.authority)"
+                    "the server redirects a request whose body contains a secret to \(next.namedURL.authority)"
                 )
             }
             for name in secretFields + ["Authorization", "Cookie"] { next.headers.remove(name) }

@@ -14,8 +14,7 @@ internal import Synchronization
 ///
 /// The HTTP client does not report the end of a response that arrives before the request's body is sent. So this type
 /// counts the response's bytes and ends the request's body after the last one: the client's task fails, and
-/// ``takeComplete()`` has the response. If a refusal does not state its length, its end is inferred from the
-/// ``silence`` after it.
+/// ``takeComplete()`` has the response. ``WireCheck`` makes the client report the end of a refusal.
 package final class ResponseParts: Sendable {
     /// What to do with bytes of a body.
     private enum Step {
@@ -37,8 +36,8 @@ package final class ResponseParts: Sendable {
         var rest: UInt64?
         /// Whether the next part is asked for.
         var isAsked = false
-        /// The number of parts of the body so far.
-        var count = 0
+        /// Whether the response has begun, and is no redirect.
+        var hasBegun = false
         var kept: Kept?
         /// Whether a part that was kept is being delivered.
         var isDelivering = false
@@ -97,32 +96,8 @@ package final class ResponseParts: Sendable {
         last()
     }
 
-    /// A wait for the next part of a body.
-    package struct Silence: Sendable {
-        /// The number of parts received before it.
-        fileprivate var count: Int
-    }
-
-    /// The wait for the rest of a refusal that arrived before the request's body was sent and does not state its
-    /// length; nil for any other response, and while no part is asked for.
-    var silence: Silence? {
-        guard body?.isOpen == true else { return nil }
-        return state.withLock { state in
-            guard !state.isEnded, state.isAsked, state.rest == nil, state.head.status >= 300 else { return nil }
-            return Silence(count: state.count)
-        }
-    }
-
-    /// Treats the response as complete if nothing has arrived since a wait began.
-    func end(_ silence: Silence) {
-        guard body?.isOpen == true else { return }
-        let isSilent = state.withLock { state in
-            guard !state.isEnded, state.isAsked, state.rest == nil, state.count == silence.count else { return false }
-            state.rest = 0
-            return true
-        }
-        if isSilent { body?.end() }
-    }
+    /// Whether the next part is asked for; nil before the response has begun.
+    var isAsked: Bool? { state.withLock { $0.hasBegun ? $0.isAsked : nil } }
 
     /// The response without its body, once the whole body has been taken; nil before that, and on every later call.
     func takeComplete() -> HTTPResponse? {
@@ -164,6 +139,7 @@ extension ResponseParts: HTTPClientResponseDelegate {
         let isUnneeded = hasBody && reply.isRedirectWithUnneededBody
         let mustDeliver = state.withLock { state in
             state.head = reply
+            state.hasBegun = reply.redirect == nil
             state.rest = hasBody && !isUnneeded ? reply.contentLength : 0
             return !state.isEnded && reply.redirect == nil
         }
@@ -182,7 +158,6 @@ extension ResponseParts: HTTPClientResponseDelegate {
         let isTaken = task.eventLoop.makePromise(of: Void.self)
         isTaken.futureResult.whenSuccess { self.count(bytes.count) }
         let step = state.withLock { state -> Step in
-            state.count += 1
             if state.isEnded { return .refuse(HTTPClientError.cancelled) }
             if state.head.redirect != nil { return .drop }
             let part = HTTPResponse(status: state.head.status, body: bytes)

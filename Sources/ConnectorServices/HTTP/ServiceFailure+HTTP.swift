@@ -43,6 +43,11 @@ extension ServiceFailure {
     /// The deadline came before the response.
     static func noAnswer(from authority: String) -> Self { .timedOut("no answer from \(authority) in time") }
 
+    /// The name of a host is not known to DNS.
+    static func hostWithoutAddress(_ host: String) -> Self {
+        .unavailable("there is no host \(host): its name has no address")
+    }
+
     /// The connection ended before the response did.
     static func closedEarly(_ place: String) -> Self {
         .unavailable("\(place) closed the connection before the response was complete")
@@ -51,6 +56,7 @@ extension ServiceFailure {
     /// Converts an error of the HTTP client.
     ///
     /// - Parameters:
+    ///   - url: The URL of the request, as messages name it.
     ///   - proxy: The request's proxy, which failures before the tunnel are attributed to.
     ///   - limit: The maximum size of the response, in bytes.
     package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
@@ -62,7 +68,8 @@ extension ServiceFailure {
             case let failure as ServiceFailure: failure
             case is ResponseAccumulator.ResponseTooBigError: .response(exceeding: limit)
             case let error as HTTPClientError: Self(error, place, target, proxy, isSecure: url.scheme == "https")
-            case let error as NIOConnectionError: Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target)
+            case let error as NIOConnectionError:
+                Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target, host: proxy?.host ?? url.host)
             case let error as IOError:
                 .unavailable(
                     "\(Self.isOfConnecting(error) ? "no connection to \(place)" : "the connection to \(place) broke"): "
@@ -70,7 +77,7 @@ extension ServiceFailure {
                     errno: error.errnoCode
                 )
             case let error as ChannelError: Self(error, place)
-            case is SocketAddressError: .unavailable("there is no host \(url.host): its name has no address")
+            case is SocketAddressError: .hostWithoutAddress(url.host)
             case NIOSSLError.uncleanShutdown: .closedEarly(place)
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
             case HTTPParserError.invalidEOFState: .closedEarly(place)
@@ -118,12 +125,13 @@ extension ServiceFailure {
             case .bodyLengthMismatch: .invalid("the body has fewer bytes than it was said to have")
             case .traceRequestWithBody: .invalid("a TRACE request has no body")
             case .invalidURL, .emptyHost, .emptyScheme:
-                .invalid("the request cannot be sent: \(error)")
-            default: .unavailable("the request to \(place) failed: \(error)")
+                .invalid("the request cannot be sent: \(error.shortDescription)")
+            // The long description may quote what was inserted into the request.
+            default: .unavailable("the request to \(place) failed: \(error.shortDescription)")
             }
     }
 
-    private init(_ error: NIOConnectionError, _ place: String) {
+    private init(_ error: NIOConnectionError, _ place: String, host: String) {
         if let number = error.connectionErrors.lazy.compactMap({ ($0.error as? IOError)?.errnoCode }).first {
             self = .unavailable("no connection to \(place): \(SystemError(number))", errno: number)
         } else if error.connectionErrors.contains(where: {
@@ -131,7 +139,7 @@ extension ServiceFailure {
         }) {
             self = .timedOut("no connection to \(place) within the time for connecting")
         } else {
-            self = .unavailable("there is no host \(error.host): its name has no address")
+            self = .hostWithoutAddress(host)
         }
     }
 

@@ -8,7 +8,8 @@ internal import NIOHTTP1
 internal import NIOHTTP2
 internal import NIOSSL
 
-/// Ends what a server may not send, before AsyncHTTPClient would trap on it or wait for ever on the connection.
+/// Ends what a server may not send, before AsyncHTTPClient would trap on it or wait for ever on the connection, and passes on what
+/// AsyncHTTPClient would lose.
 enum WireCheck {
     /// A connection of HTTP/1.1 that had served a request closed before the answer to a later one began.
     struct StaleConnection: Error {
@@ -16,18 +17,21 @@ enum WireCheck {
         var cause: any Error
     }
 
-    /// Makes every connection and every stream of a client check what it receives.
-    static func install(in configuration: inout HTTPClient.Configuration) {
+    /// Makes every connection and every stream of a client check what it receives, and counts the connections.
+    static func install(in configuration: inout HTTPClient.Configuration, counting connections: GateConnections) {
         configuration.http1_1ConnectionDebugInitializer = { channel in
-            channel.eventLoop.makeCompletedFuture {
+            connections.count(channel)
+            return channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(EarlyEnd(), position: .after(decoder))
                 try pipeline.addHandler(ResponseCheck(), position: .after(decoder))
             }
         }
         // The future is complete, and its event loop the client's. So the pool knows the connection before its next frame.
         configuration.http2ConnectionDebugInitializer = { channel in
-            channel.eventLoop.makeCompletedFuture {
+            connections.count(channel)
+            return channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 let parser = try pipeline.handler(type: NIOHTTP2Handler.self)
                 try pipeline.addHandler(ConnectionCheck(), position: .after(parser))
@@ -35,7 +39,10 @@ enum WireCheck {
         }
         configuration.http2StreamChannelDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(StreamStatusCheck(), position: .first)
+                let pipeline = channel.pipeline.syncOperations
+                try pipeline.addHandler(StreamStatusCheck(), position: .first)
+                let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+                try pipeline.addHandler(EarlyEnd(), position: .after(codec))
             }
         }
     }
@@ -135,6 +142,40 @@ private final class ResponseCheck: ChannelDuplexHandler {
             context.fireErrorCaught(WireCheck.StaleConnection(cause: HTTPClientError.remoteConnectionClosed))
         }
         context.fireChannelInactive()
+    }
+}
+
+/// Puts an empty part before the end of a refusal that ends before its request.
+///
+/// AsyncHTTPClient passes on the end of a response with the part that comes with it. An end without a part would wait for the end of the
+/// request, which it no longer sends.
+private final class EarlyEnd: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// Whether the head of a request is sent, and not its end.
+    private var isSending = false
+    /// Whether the response is none of success.
+    private var isRefusal = false
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head: isSending = true
+        case .body: break
+        case .end: isSending = false
+        }
+        context.write(data, promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): isRefusal = head.status.code >= 300
+        case .body: break
+        case .end: if isSending, isRefusal { context.fireChannelRead(wrapInboundOut(.body(ByteBuffer()))) }
+        }
+        context.fireChannelRead(data)
     }
 }
 

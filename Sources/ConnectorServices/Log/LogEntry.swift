@@ -32,11 +32,9 @@ package struct LogEntry {
             isSound = false
             return
         }
-        guard case .dictionary(let members) = Self.metadata(redactor.redact(value)) else {
-            metadata["fields"] = Self.metadata(redactor.redact(value))
-            return
-        }
-        metadata = members
+        // Once, also if it makes a text of the value: twice the time would tell the plugin of a secret.
+        let clean = Self.metadata(redactor.redact(value))
+        if case .dictionary(let members) = clean { metadata = members } else { metadata["fields"] = clean }
     }
 
     private static func metadata(_ value: JSONValue) -> Logger.MetadataValue {

@@ -81,10 +81,12 @@ final class GateRecording: Sendable {
     ///
     /// - Parameters:
     ///   - failure: What ended a response that comes in parts before its end; nil if it was whole.
+    ///   - isInParts: Whether the response came in parts, which the plugin gets as they are, compressed or not.
     ///   - root: The root path of a simulated vendor, which is not part of the vendor's own paths.
     func add(
         _ result: Result<HTTPResponse, ServiceFailure>,
         brokenBy failure: ServiceFailure? = nil,
+        isInParts: Bool = false,
         to request: RequestTemplate,
         below root: String,
         _ redactor: Redactor,
@@ -94,9 +96,10 @@ final class GateRecording: Sendable {
         let response: RecordedResponse
         switch result {
         case .failure(let failure): response = RecordedResponse(failure, texts)
-        case .success(var reply):
-            if reply.isDecodable {
-                guard let decoded = try? reply.decoded(limit: limit) else {
+        case .success(let sent):
+            var reply = sent
+            if sent.isDecodable {
+                guard let decoded = try? sent.decoded(limit: limit) else {
                     return warn(
                         "a response is not recorded: its compressed body is too long, or damaged",
                         request,
@@ -109,7 +112,9 @@ final class GateRecording: Sendable {
                 return warn("a response is not recorded: no answer has a status below 200", request, logger)
             }
             // Read the response before the request: it may issue tokens that later requests contain.
-            response = RecordedResponse(reply, brokenBy: failure, to: request.method, texts)
+            let readable = RecordedResponse(reply, brokenBy: failure, to: request.method, texts)
+            let isKept = isInParts && sent.isDecodable && texts.isClean(String(decoding: reply.body, as: UTF8.self))
+            response = isKept ? RecordedResponse(sent, brokenBy: failure, to: request.method, texts) : readable
         }
         let match = RecordedRequestMatch(request, below: root, texts)
         let text = JSONValue.object(JSONObject(unique: match.members + response.members)).serialized()
@@ -129,9 +134,11 @@ final class GateRecording: Sendable {
     /// Adds a call that has ended. Blocks on the disk.
     func add(_ call: GateCallEnd, _ redactor: Redactor, _ logger: Logger) {
         let texts = RecordedTexts(redactor: redactor)
+        // An argument with another name could not be passed again.
+        let hasNames = call.arguments.members.allSatisfy { texts.isClean(name: $0.name) }
         let call = RecordedCall(call, texts)
         let text = JSONValue.object(call.json).serialized()
-        guard texts.isClean(text) else {
+        guard hasNames, texts.isClean(text) else {
             return logger.warning(
                 "a call is not recorded: a secret cannot be removed from it",
                 metadata: ["file": "\(target.path)"]

@@ -128,7 +128,8 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         }
         guard let text else { return bytes(of: request, texts) }
         let masked = SecretTemplate(body).masked
-        guard let value = try? JSONValue(parsing: Array(masked.utf8)), value.string == nil else {
+        let json = try? JSONValue(parsing: Array(masked.utf8), depthLimit: JSONParser.vendorDepthLimit)
+        guard let value = json, value.string == nil else {
             return .init(name: "body", value: .string(texts.pattern(text)))
         }
         return texts.pattern(value).map { .init(name: "body", value: $0) }

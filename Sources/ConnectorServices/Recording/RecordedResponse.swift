@@ -55,14 +55,15 @@ struct RecordedResponse: Sendable, Equatable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .init(name: "base64", value: .string(Base64.encode(bytes)))
         }
-        guard let value = try? JSONValue(parsing: bytes) else {
+        guard let value = try? JSONValue(parsing: bytes, depthLimit: JSONParser.vendorDepthLimit) else {
             return .init(name: "text", value: .string(texts.response(text)))
         }
         // Read it as JSON in any case: it may issue tokens.
         let json = texts.response(value)
         let clean = texts.response(text)
         // A secret that only the JSON can be rid of makes other bytes of it anyway.
-        guard value.utf8() != bytes, (try? JSONValue(parsing: clean)) == json else {
+        let read = try? JSONValue(parsing: Array(clean.utf8), depthLimit: JSONParser.vendorDepthLimit)
+        guard value.utf8() != bytes, read == json else {
             return .init(name: "json", value: json)
         }
         return .init(name: "text", value: .string(clean))
@@ -78,7 +79,7 @@ struct RecordedResponse: Sendable, Equatable {
     ]
 
     private static let volatile: Set<String> = [
-        "age", "alt-svc", "connection", "content-encoding", "content-length", "date", "expires", "keep-alive", "nel",
+        "age", "alt-svc", "connection", "content-length", "date", "expires", "keep-alive", "nel",
         "report-to", "request-id", "server-timing", "set-cookie", "traceparent", "trailer", "transfer-encoding", "via",
         "x-clickhouse-query-id", "x-clickhouse-summary",
         "x-correlation-id", "x-request-id", "x-response-time", "x-runtime", "x-served-by", "x-timer", "x-trace-id",

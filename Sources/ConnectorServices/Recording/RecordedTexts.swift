@@ -21,14 +21,24 @@ struct RecordedTexts {
         clean.replacing(Secret.mask, with: "*")
     }
 
-    /// The texts of JSON as patterns; nil if a secret spans several of them.
+    /// The texts of JSON as patterns; nil if a secret spans several of them, or if one, or a piece of it, is in the name of a member,
+    /// for which no pattern stands.
     ///
     /// - Parameter value: Parsed from a template whose secrets are masked.
     func pattern(_ value: JSONValue) -> JSONValue? {
+        guard hasCleanNames(value) else { return nil }
         let clean = redactor.redact(value)
         guard clean.string == nil || value.string != nil else { return nil }
         return clean.mappingTexts { Self.pattern($0) }
     }
+
+    private func hasCleanNames(_ value: JSONValue) -> Bool {
+        (value.array ?? []).allSatisfy { hasCleanNames($0) }
+            && (value.object?.members ?? []).allSatisfy { isClean(name: $0.name) && hasCleanNames($0.value) }
+    }
+
+    /// Whether a name has no secret, and no mask of one.
+    func isClean(name: String) -> Bool { Self.pattern(redactor.redact(name)) == name }
 
     /// A text of a response.
     func response(_ text: String) -> String {
@@ -64,9 +74,9 @@ struct RecordedTexts {
     /// Whether the beginning of a response is one of JSON that names a token: without the end, it is not known which text that is.
     static func mayHide(tokensIn body: [UInt8]) -> Bool {
         let first = body.first { !" \t\r\n".utf8.contains($0) }
-        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["), (try? JSONValue(parsing: body)) == nil else {
-            return false
-        }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
+            (try? JSONValue(parsing: body, depthLimit: JSONParser.vendorDepthLimit)) == nil
+        else { return false }
         // The names of members stand between quotation marks.
         return body.split(separator: UInt8(ascii: "\"")).contains { isIssued(String(decoding: $0, as: UTF8.self)) }
     }
@@ -83,7 +93,7 @@ struct RecordedTexts {
 }
 
 extension JSONValue {
-    /// The value with every string mapped; the names of members stay.
+    /// The value with every string and every name mapped.
     ///
     /// - Note: JSON that was parsed has a bounded depth.
     fileprivate func mappingTexts(_ map: (String) -> String) -> JSONValue {
@@ -91,12 +101,7 @@ extension JSONValue {
         case .null, .bool, .integer, .number: self
         case .string(let text): .string(map(text))
         case .array(let elements): .array(elements.map { $0.mappingTexts(map) })
-        case .object(let object):
-            .object(
-                JSONObject(
-                    unique: object.members.map { JSONObject.Member(name: $0.name, value: $0.value.mappingTexts(map)) }
-                )
-            )
+        case .object(let object): .object(object.mapping(names: map, values: { $0.mappingTexts(map) }))
         }
     }
 }

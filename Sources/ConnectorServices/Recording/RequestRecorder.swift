@@ -96,6 +96,7 @@ package final class RequestRecorder: Sendable {
         sent?.withLock { sent in
             if sent.hasLast, sent.bytes.count <= GateRecording.sizeLimit { request.body = sent.bytes }
         }
-        recording.add(result, brokenBy: failure, to: request, below: root, redactor, logger)
+        let isInParts = parts != nil
+        recording.add(result, brokenBy: failure, isInParts: isInParts, to: request, below: root, redactor, logger)
     }
 }

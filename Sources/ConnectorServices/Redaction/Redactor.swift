@@ -9,12 +9,28 @@ internal import Synchronization
 /// It removes secrets before it bounds the length, so that the host's cuts leave no pieces of a secret. The results and
 /// progress of an operation are the application's data and pass unchanged; the host's messages about them are redacted.
 ///
-/// Each host has one, which learns every secret that is read while the host runs, and forgets none.
+/// Nothing that goes back to a plugin passes it: from a mask in its own words, a plugin would learn the secrets of others.
+///
+/// Each host has one, which learns every secret that is read while the host runs. It forgets none but those of a connector's field
+/// that has had many others since: some programs print another token each time.
 package final class Redactor: Sendable {
     private struct State {
+        /// Those that are never forgotten.
         var secrets: Set<Secret>
+        /// The last ones of each connector's fields, the oldest first.
+        var recent: [Field: [Secret]] = [:]
         var finder: SecretFinder
+
+        var all: Set<Secret> { recent.values.reduce(into: secrets) { $0.formUnion($1) } }
     }
+
+    private struct Field: Hashable {
+        var connector: String
+        var name: String
+    }
+
+    /// How many secrets of one field are remembered. A gate has at most 8 sources of it, and a few instances at a time.
+    private static let recentLimit = 32
 
     private let state: Mutex<State>
 
@@ -32,19 +48,37 @@ package final class Redactor: Sendable {
             let new = Set(secrets).subtracting(state.secrets)
             guard !new.isEmpty else { return }
             state.secrets.formUnion(new)
-            state.finder = SecretFinder(state.secrets)
+            state.finder = SecretFinder(state.all)
+        }
+    }
+
+    /// Adds the secrets that a connector's fields have now, by field. Each is remembered until its field has had many others.
+    package func add(_ secrets: [String: Secret], of connector: String) {
+        state.withLock { state in
+            var isChanged = false
+            for (name, secret) in secrets {
+                let field = Field(connector: connector, name: name)
+                var recent = state.recent[field] ?? []
+                guard recent.last != secret else { continue }
+                if let index = recent.firstIndex(of: secret) {
+                    recent.remove(at: index)
+                } else {
+                    isChanged = true
+                    if recent.count == Self.recentLimit { recent.removeFirst() }
+                }
+                recent.append(secret)
+                state.recent[field] = recent
+            }
+            if isChanged { state.finder = SecretFinder(state.all) }
         }
     }
 
     /// Adds the secrets of another redactor.
     package func add(from other: Redactor) {
-        add(other.state.withLock(\.secrets))
+        add(other.state.withLock(\.all))
     }
 
     private var finder: SecretFinder { state.withLock(\.finder) }
-
-    /// Whether there are no secrets to remove.
-    package var isEmpty: Bool { finder.isEmpty }
 
     /// Returns the text with `•••` in place of every secret.
     package func redact(_ text: String) -> String {
@@ -86,21 +120,11 @@ package final class Redactor: Sendable {
         case .string(let text): return .string(finder.redact(text))
         case .array(let elements): return .array(elements.map { redact($0, finder) })
         case .object(let object):
-            // Two names may become equal; keep the first.
-            var names: Set<ExactText> = []
-            return .object(
-                JSONObject(
-                    unique: object.members.compactMap { member in
-                        let name = finder.redact(member.name)
-                        guard names.insert(ExactText(name)).inserted else { return nil }
-                        return JSONObject.Member(name: name, value: redact(member.value, finder))
-                    }
-                )
-            )
+            return .object(object.mapping(names: { finder.redact($0) }, values: { redact($0, finder) }))
         }
     }
 
-    /// Returns the error with `•••` in place of every secret in its texts.
+    /// Returns the error with `•••` in place of every secret in its texts, and in those of its outcomes.
     package func redact(_ error: ConnectorError) -> ConnectorError {
         let finder = finder
         guard !finder.isEmpty else { return error }
@@ -108,6 +132,21 @@ package final class Redactor: Sendable {
         error.message = finder.redact(error.message)
         error.cause = error.cause.map(finder.redact)
         error.fix = error.fix.map(finder.redact)
+        for index in error.outcomes.indices { error.outcomes[index].error = error.outcomes[index].error.map(redact) }
         return error
+    }
+}
+
+extension JSONObject {
+    /// The object with other names and values. Of members whose names become equal, the first stays.
+    func mapping(names: (String) -> String, values: (JSONValue) -> JSONValue) -> JSONObject {
+        var known: Set<ExactText> = []
+        return JSONObject(
+            unique: members.compactMap { member in
+                let name = names(member.name)
+                guard known.insert(ExactText(name)).inserted else { return nil }
+                return Member(name: name, value: values(member.value))
+            }
+        )
     }
 }

@@ -83,6 +83,24 @@ package final class GateStorage: Sendable {
         }
     }
 
+    /// Writes a value if the key still has the expected one; nil stands for none.
+    ///
+    /// - Throws: A failure of status `CONNECTOR_CONFLICT` if it has another.
+    package func replace(
+        _ expected: [UInt8]?,
+        with value: [UInt8],
+        of key: [UInt8]
+    ) throws(ServiceFailure) {
+        try change { values throws(ServiceFailure) in
+            guard values[key] == expected else {
+                throw ServiceFailure(status: Int32(CONNECTOR_CONFLICT), message: "the stored value has changed")
+            }
+            guard expected != value else { return false }
+            try values.set(key, to: value)
+            return true
+        }
+    }
+
     /// Removes a value.
     ///
     /// - Returns: Whether there was one.

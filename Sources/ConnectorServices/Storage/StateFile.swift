@@ -25,12 +25,9 @@ package struct StateFile: Sendable {
     /// byte.
     private static let sizeLimit = 8 << 20
 
-    /// Reads the whole file; nil if it does not exist.
+    /// Reads the whole file and the identity of its content; nil if it does not exist.
     ///
     /// - Throws: `EINVAL` for anything but a regular file, such as a FIFO, which would block.
-    package func read() throws(SystemError) -> [UInt8]? { try content()?.bytes }
-
-    /// Reads the whole file and the identity of its content; nil if it does not exist.
     package func content() throws(SystemError) -> (bytes: [UInt8], identity: FileIdentity)? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
@@ -43,11 +40,7 @@ package struct StateFile: Sendable {
         var bytes: [UInt8] = []
         while true {
             let count = unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
-                #if canImport(Glibc)
-                    let count = unsafe Glibc.read(file, buffer.baseAddress, buffer.count)
-                #else
-                    let count = unsafe Darwin.read(file, buffer.baseAddress, buffer.count)
-                #endif
+                let count = unsafe read(file, buffer.baseAddress, buffer.count)
                 if count > 0 { unsafe bytes.append(contentsOf: buffer[..<count]) }
                 return count
             }

@@ -19,11 +19,11 @@ package enum GatesTable {
             let name = ServiceIdentifier.next()
             unsafe id.pointee = name
             do throws(ServiceFailure) {
-                let copy = try unsafe copy(call)
+                let copy = try unsafe GateCallTemplate(copying: call)
                 try gate.startCall(name, copy, unsafe GatesCallback(done, user: user))
                 return Int32(CONNECTOR_OK)
             } catch let failure {
-                return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+                return unsafe failure.write(to: error)
             }
         }
 
@@ -55,32 +55,5 @@ package enum GatesTable {
             cancel: fitting(cancel),
             bound: fitting(bound)
         )
-    }
-
-    /// Copies a call from the plugin's memory, and parses its arguments.
-    private static func copy(_ pointer: UnsafePointer<connector_gates_call>?) throws(ServiceFailure) -> UsedGateCall {
-        let template = try unsafe GateCallTemplate(copying: pointer)
-        return UsedGateCall(
-            use: template.use,
-            operation: template.operation,
-            arguments: try arguments(template.arguments),
-            deadline: template.deadline,
-            during: template.during,
-            size: template.arguments.count
-        )
-    }
-
-    private static func arguments(_ text: [UInt8]) throws(ServiceFailure) -> JSONValue {
-        guard !text.isEmpty else { return [:] }
-        let value: JSONValue
-        do throws(ConnectorError) {
-            value = try JSONValue(parsing: text, file: "arguments")
-        } catch {
-            throw .invalid("the arguments are not JSON: \(error)")
-        }
-        guard value.object != nil || value.array != nil else {
-            throw .invalid("the arguments must be an object or an array, not \(value.kind)")
-        }
-        return value
     }
 }

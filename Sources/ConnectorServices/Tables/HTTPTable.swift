@@ -29,7 +29,7 @@ package enum HTTPTable {
                 try gate.startRequest(name, template, unsafe RequestCallback(done, user: user))
                 return Int32(CONNECTOR_OK)
             } catch let failure {
-                return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+                return unsafe failure.write(to: error)
             }
         }
 
@@ -49,7 +49,7 @@ package enum HTTPTable {
                 try gate.startRequest(name, template, RequestCallback(receiver), silence: receiver.silence)
                 return Int32(CONNECTOR_OK)
             } catch let failure {
-                return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+                return unsafe failure.write(to: error)
             }
         }
 

@@ -7,6 +7,9 @@ package import Logging
 
 /// The `log/1` service: see services/log.h.
 package enum LogTable {
+    /// The source of the lines of plugins in the application's log. Those of the host have the module that writes them.
+    package static let source = "connector"
+
     /// The extra bytes read of an overlong text, so that a secret at the cut is seen whole and redacted.
     private static let margin = 4 << 10
 
@@ -20,6 +23,11 @@ package enum LogTable {
             }
             let level = LogTable.level(level)
             guard level >= gate.logger.logLevel else { return Int32(CONNECTOR_OK) }
+            // A line that is left out is neither copied nor redacted.
+            let limit = UInt64(LogEntry.sizeLimit)
+            guard gate.mayLog(Int(min(messageLength, limit) + min(fieldsLength, limit))) else {
+                return Int32(CONNECTOR_OK)
+            }
             let message = unsafe BorrowedText(message, messageLength, limit: LogEntry.sizeLimit, margin: margin)
             var entry = LogEntry(message: message, redactor: gate.context.redactor)
             if let fields = unsafe fields {
@@ -27,7 +35,7 @@ package enum LogTable {
             }
             // A line in the name of another gate would mislead.
             let own = entry.metadata.filter { gate.logger[metadataKey: $0.key] == nil }
-            gate.logger.log(level: level, "\(entry.message)", metadata: own, source: "connector")
+            gate.logger.log(level: level, "\(entry.message)", metadata: own, source: source)
             return entry.isSound ? Int32(CONNECTOR_OK) : Int32(CONNECTOR_MISUSE)
         }
 

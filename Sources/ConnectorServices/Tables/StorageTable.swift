@@ -65,6 +65,18 @@ package enum StorageTable {
         }
     }
 
+    private static let replace:
+        @convention(c) (
+            UnsafeMutableRawPointer?, Text?, UInt64, UnsafePointer<UInt8>?, UInt64, UnsafePointer<UInt8>?, UInt64,
+            Error?
+        ) -> Int32 = { context, key, keyLength, expected, expectedLength, value, valueLength, error in
+            unsafe answer(context, error) { gate throws(ServiceFailure) in
+                let key = try unsafe StorageMemory.key(key, keyLength)
+                let expected = try unsafe StorageMemory.optionalValue(expected, expectedLength)
+                try gate.storage.replace(expected, with: unsafe StorageMemory.value(value, valueLength), of: key)
+            }
+        }
+
     /// The table for one gate.
     package static func table(context: UnsafeMutableRawPointer) -> connector_storage {
         unsafe connector_storage(
@@ -74,7 +86,8 @@ package enum StorageTable {
             get: fitting(get),
             set: fitting(set),
             remove: fitting(remove),
-            list: fitting(list)
+            list: fitting(list),
+            replace: fitting(replace)
         )
     }
 
@@ -93,7 +106,7 @@ package enum StorageTable {
             try body(gate)
             return Int32(CONNECTOR_OK)
         } catch let failure {
-            return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+            return unsafe failure.write(to: error)
         }
     }
 }

@@ -30,7 +30,7 @@ extension Fault: CustomStringConvertible {
             )
         }
         self.init(vendor: target == "*" ? nil : target)
-        for setting in parts[1].split(ascii: ",", omittingEmptySubsequences: false) {
+        for setting in Self.separated(parts[1]) {
             do {
                 try apply(setting)
             } catch {
@@ -61,7 +61,26 @@ extension Fault: CustomStringConvertible {
         if let times { settings.append("times=\(times)") }
         if let method { settings.append("method=\(method)") }
         if let path { settings.append("path=\(path)") }
-        return "\(vendor ?? "*"):\(settings.joined(separator: ","))"
+        return "\(vendor ?? "*"):\(settings.map(Self.escaped).joined(separator: ","))"
+    }
+
+    /// The settings that commas separate; `\,` is a comma within one.
+    private static func separated(_ text: Substring) -> [String] {
+        var settings: [String] = []
+        for part in text.split(ascii: ",", omittingEmptySubsequences: false) {
+            if let last = settings.indices.last, settings[last].utf8.last == UInt8(ascii: "\\") {
+                settings[last].unicodeScalars.removeLast()
+                settings[last] += ",\(part)"
+            } else {
+                settings.append(String(part))
+            }
+        }
+        return settings
+    }
+
+    /// One setting in the form that ``separated(_:)`` reads.
+    private static func escaped(_ setting: String) -> String {
+        setting.split(ascii: ",", omittingEmptySubsequences: false).joined(separator: "\\,")
     }
 
     /// A problem with one setting.
@@ -70,7 +89,7 @@ extension Fault: CustomStringConvertible {
     }
 
     /// Applies one setting, `name` or `name=value`.
-    private mutating func apply(_ setting: Substring) throws(SettingError) {
+    private mutating func apply(_ setting: String) throws(SettingError) {
         let pair = setting.split(ascii: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = pair[0].trimmingBlanks()
         let value = pair.count > 1 ? pair[1].trimmingBlanks() : nil

@@ -7,7 +7,7 @@ internal import ConnectorHTTPServer
 /// A deliberate fault of a simulated vendor, to test how clients handle it.
 ///
 /// Its text form is `TARGET:SETTING,SETTING…`, for example `segment:status=503,times=2,retry-after=1`, `kinto:slow=2s`,
-/// `google:reset` or `*:status=500`. The target is a vendor's name or `*` for all of them.
+/// `google:reset` or `*:status=500`. The target is a vendor's name or `*` for all of them. `\,` is a comma within a setting.
 ///
 /// | setting | meaning |
 /// |---|---|

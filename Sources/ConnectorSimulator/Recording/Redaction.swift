@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
 /// Removes credentials from recorded requests.
@@ -78,6 +79,15 @@ struct Redaction: Sendable {
         }
         let text = query.items.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
         return redact(query.items.isEmpty ? request.path : "\(request.path)?\(text)")
+    }
+
+    /// The request without the known credentials.
+    func redact(_ request: SimulatedRequest) -> SimulatedRequest {
+        var redacted = request
+        redacted.target = redact(request.target)
+        redacted.fields = HTTPFields(request.fields.map { HTTPField(name: $0.name, value: redact($0.value)) })
+        redacted.body = redact(request.body)
+        return redacted
     }
 
     /// The body without the known credentials. A compressed body that has any, or cannot be decompressed, becomes ``mark``.

@@ -64,10 +64,11 @@ final class SimulatorRouter: Sendable {
         }
     }
 
-    /// Serves recorded answers, and redacts the values of these sets of credentials in requests to them.
+    /// Serves recorded answers, and redacts the values of these sets of credentials wherever requests to them are quoted.
     func serve(_ answers: RecordedAnswers, as name: String, secrets: [[String: String]]) {
         let redaction = Redaction(secrets: secrets.flatMap(\.values))
-        mounted.withLock { $0.append(Mount(name: name, vendor: RecordedVendor(answers), redaction: redaction)) }
+        let vendor = RecordedVendor(answers, hiding: redaction)
+        mounted.withLock { $0.append(Mount(name: name, vendor: vendor, redaction: redaction)) }
     }
 
     private var mounts: [Mount] { mounted.withLock(\.self) }

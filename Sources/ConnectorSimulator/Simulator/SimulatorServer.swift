@@ -13,9 +13,6 @@ final class SimulatorServer: Sendable {
         server = HTTPServer(.address("127.0.0.1", port: port)) { request in responder.admit(request) }
     }
 
-    /// The connections.
-    var table: ConnectionTable { server.table }
-
     /// Serves until ``stop()``, a graceful shutdown or the task's cancellation.
     ///
     /// - Parameter onRunning: Called once with the port, as soon as clients can connect.

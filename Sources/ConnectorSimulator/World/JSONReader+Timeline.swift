@@ -48,7 +48,7 @@ extension JSONReader {
             remove: record("remove", in: object, at: place, Self.scope),
             fault: fault(in: object, at: place),
             failure: failure(in: object, at: place, Self.scope),
-            answers: answers(in: object, at: place).map { RecordedAnswers($0) },
+            answers: answers(in: object, at: place),
             operations: operations(in: object, at: place)
         )
         checkSizes(of: entry, at: place)

@@ -94,7 +94,7 @@ package struct SimulatedWorld: Sendable {
         let kind = "a time from 1970 to 2500, such as \"2026-01-31T09:30:00Z\""
         time = reader.value("time", in: members, at: root, kind: kind) { $0.string.flatMap(Timestamp.init(parsing:)) }
         calls = reader.calls(in: members, at: root)
-        answers = reader.answers(in: members, at: root).map { RecordedAnswers($0, isExact: isExact) }
+        answers = reader.answers(in: members, at: root, isExact: isExact)
         operations = reader.operations(in: members, at: root)
         timeline = reader.timeline(in: members, at: root)
         reader.check(members["timeline"], members["operations"] != nil, members["answers"] != nil, at: root)

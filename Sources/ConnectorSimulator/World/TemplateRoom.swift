@@ -47,10 +47,10 @@ struct TemplateRoom {
 
     /// Takes the brackets of an array or an object; throws `too-large` as for a value.
     mutating func enter(_ depth: Int) throws(ConnectorError) {
-        guard depth < JSONParser.depthLimit else {
+        guard depth < JSONParser.vendorDepthLimit else {
             throw ConnectorError(
                 .tooLarge,
-                "a simulated value would be nested deeper than \(JSONParser.depthLimit) levels"
+                "a simulated value would be nested deeper than \(JSONParser.vendorDepthLimit) levels"
             )
         }
         try take(2)

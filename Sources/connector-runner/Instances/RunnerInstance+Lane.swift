@@ -90,8 +90,8 @@ extension CallFrame {
 
     /// Takes the arguments; see `ForwardedCall` for their form.
     fileprivate mutating func take(from stream: inout LaneStream, _ layout: CallLayout) {
-        for index in unsafe layout.inputs.indices {
-            let input = unsafe layout.inputs[index]
+        for index in unsafe layout.shape.inputs.indices {
+            let input = unsafe layout.shape.inputs[index]
             if input.isOptional, input.type.isScalar, stream.word() == 0 {
                 set(.none, for: input)
                 continue
@@ -114,10 +114,10 @@ extension CallFrame {
     ///
     /// - Throws: The plugin's error.
     fileprivate mutating func call(_ operation: ResolvedOperation, of instance: PluginInstance) throws(ConnectorError) {
-        if let argument = operation.layout.instanceArgument { unsafe setPointer(instance.pointer, at: argument) }
+        if let argument = operation.layout.shape.instanceArgument { unsafe setPointer(instance.pointer, at: argument) }
         var failure: ConnectorError?
         unsafe ErrorObject.with { error in
-            if let argument = operation.layout.errorArgument { unsafe setPointer(error, at: argument) }
+            if let argument = operation.layout.shape.errorArgument { unsafe setPointer(error, at: argument) }
             let status = unsafe PluginCode.running(operation.function) {
                 unsafe Int32(truncatingIfNeeded: call(operation.function))
             }
@@ -135,17 +135,17 @@ extension CallFrame {
     ///
     /// - Throws: `misbehaved` or `too-large` if one is invalid; nothing is sent then.
     fileprivate func send(to stream: inout LaneStream, _ layout: CallLayout) throws(ConnectorError) {
-        var count = 8 + 8 * (unsafe layout.answers.count)
-        for index in unsafe layout.answers.indices where unsafe layout.answers[index].role != .scalar {
-            count += unsafe try bytes(of: layout.answers[index]).count
+        var count = 8 + 8 * (unsafe layout.shape.answers.count)
+        for index in unsafe layout.shape.answers.indices where unsafe layout.shape.answers[index].role != .scalar {
+            count += unsafe try bytes(of: layout.shape.answers[index]).count
         }
         guard count <= FrameHeader.limit else {
             throw ConnectorError(.tooLarge, "the results have more than \(FrameHeader.limit >> 20) MiB together")
         }
         stream.begin(count: count)
         stream.put(LaneAnswer.answered.rawValue)
-        for index in unsafe layout.answers.indices {
-            let answer = unsafe layout.answers[index]
+        for index in unsafe layout.shape.answers.indices {
+            let answer = unsafe layout.shape.answers[index]
             if answer.role == .scalar {
                 stream.put(word(of: answer))
             } else {

@@ -75,7 +75,7 @@ final class RunnerInstance: CalledGate {
     var refusal: ConnectorError { ConnectorError(.notOpen, "the instance is being destroyed", isRetryable: true) }
 
     /// The host adds the path, and redacts.
-    func described(_ error: ConnectorError) -> ConnectorError { error }
+    func described(_ error: ConnectorError, isForPlugin: Bool) -> ConnectorError { error }
 
     /// Admits every call.
     func beginWatched() -> CallTicket { CallTicket(round: 0) }

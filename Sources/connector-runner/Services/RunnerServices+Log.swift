@@ -49,6 +49,7 @@ extension RunnerServices {
             let line = unsafe start(of: text, length) ?? []
             let more = unsafe fields == nil ? nil : start(of: fields, fieldsLength)
             var message = MessageWriter()
+            message.put(services.hostOperation(TraceContext.current.operation))
             message.put(level)
             message.put(line)
             message.put(more) { $0.put($1) }

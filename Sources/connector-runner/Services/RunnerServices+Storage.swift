@@ -21,7 +21,8 @@ extension RunnerServices {
             get: fitting(Self.get),
             set: fitting(Self.set),
             remove: fitting(Self.remove),
-            list: fitting(Self.list)
+            list: fitting(Self.list),
+            replace: fitting(Self.replace)
         )
     }
 
@@ -49,7 +50,24 @@ extension RunnerServices {
             error in
             unsafe answer(context, error) { services throws(ServiceFailure) in
                 let key = try unsafe StorageMemory.key(key, length)
-                return services.exchange(.storageSet, key, try unsafe StorageMemory.value(value, valueLength))
+                let value = try unsafe StorageMemory.value(value, valueLength)
+                return services.exchange(.storageSet, key) { $0.put(value) }
+            }
+        }
+
+    private static let replace:
+        @convention(c) (
+            UnsafeMutableRawPointer?, Text?, UInt64, UnsafePointer<UInt8>?, UInt64, UnsafePointer<UInt8>?, UInt64,
+            Failure?
+        ) -> Int32 = { context, key, length, expected, expectedLength, value, valueLength, error in
+            unsafe answer(context, error) { services throws(ServiceFailure) in
+                let key = try unsafe StorageMemory.key(key, length)
+                let expected = try unsafe StorageMemory.optionalValue(expected, expectedLength)
+                let value = try unsafe StorageMemory.value(value, valueLength)
+                return services.exchange(.storageReplace, key) { message in
+                    message.put(expected) { $0.put($1) }
+                    message.put(value)
+                }
             }
         }
 
@@ -83,12 +101,19 @@ extension RunnerServices {
         return answer
     }
 
-    private func exchange(_ kind: MessageKind, _ key: [UInt8], _ value: [UInt8]? = nil) -> HostRequests.Answer {
+    /// Asks the host for a function of the storage, and waits for its answer.
+    ///
+    /// - Parameter rest: Adds what follows the key.
+    private func exchange(
+        _ kind: MessageKind,
+        _ key: [UInt8],
+        _ rest: (inout MessageWriter) -> Void = { _ in }
+    ) -> HostRequests.Answer {
         let token = token()
         var message = MessageWriter()
         message.put(token)
         message.put(key)
-        if let value { message.put(value) }
+        rest(&message)
         return exchange(kind, token, message)
     }
 }

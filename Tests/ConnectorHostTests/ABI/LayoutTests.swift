@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func `connector storage`() {
-        #expect(unsafe MemoryLayout<connector_storage>.size == 48)
+        #expect(unsafe MemoryLayout<connector_storage>.size == 56)
         #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.struct_size) == 0)
         #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.flags) == 4)
         #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.context) == 8)
@@ -176,5 +176,6 @@ import Testing
         #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.set) == 24)
         #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.remove) == 32)
         #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.list) == 40)
+        #expect(unsafe MemoryLayout<connector_storage>.offset(of: \.replace) == 48)
     }
 }

@@ -63,6 +63,55 @@ struct DatabaseClientTests {
         }
     }
 
+    /// Stores the deepest record, reads it in every way, and removes it; a deeper one is refused and changes nothing.
+    private func storeDeepest(_ host: ConnectorHost) async throws {
+        func record(_ levels: Int) -> JSONObject {
+            ["deep": (1..<levels).reduce(JSONValue.null) { value, _ in .array([value]) }]
+        }
+        let database = try host.database("database")
+        let (deepest, deeper) = (record(JSONParser.depthLimit), record(JSONParser.depthLimit + 1))
+        let made = try await database.create(deepest, in: "notes")
+        #expect(try await database.get(made.id, in: "notes").data == deepest)
+        let refused = await #expect(throws: ConnectorError.self) { _ = try await database.create(deeper, in: "notes") }
+        #expect(refused?.code == .invalid)
+        let replaced = await #expect(throws: ConnectorError.self) {
+            _ = try await database.replace(made.id, with: deeper, in: "notes")
+        }
+        #expect(replaced?.code == .invalid)
+        let arguments: JSONObject = ["collection": "notes", "record": .object(deeper)]
+        let byName = await #expect(throws: ConnectorError.self) {
+            _ = try await host.gate("database").call("create", arguments)
+        }
+        #expect(byName?.code == .invalid)
+        #expect(try await database.query(in: "notes").records.map(\.data) == [deepest])
+        try await database.delete(made.id, in: "notes")
+        #expect(try await database.query(in: "notes").records.isEmpty)
+        #expect(host.report["database"]?.misbehaviourCount == 0)
+    }
+
+    @Test func `the deepest record is stored in a file, found and removed, and a deeper one is refused`() async throws {
+        let host = try await host("sqlite", ["file": .string("\(directory.path)/records.db")])
+        try await storeDeepest(host)
+        await host.close()
+    }
+
+    @Test func `the deepest record is stored at a vendor, found and removed, and a deeper one is refused`()
+        async throws
+    {
+        var options = SimulatorOptions()
+        options.vendors = ["kinto"]
+        let simulator = try Simulator(options)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await simulator.run() }
+            let config = try await simulator.configuration(of: "kinto")
+            let host = try await host("kinto", JSONObject(config.map { ($0.key, JSONValue.string($0.value)) }))
+            try await storeDeepest(host)
+            await host.close()
+            simulator.stop()
+            try await group.waitForAll()
+        }
+    }
+
     @Test func `records of the application's own type outlive the host`() async throws {
         struct Note: Codable, Equatable {
             var title: String

@@ -17,15 +17,17 @@ import Testing
 struct FilesClientTests {
     private let directory = ScratchDirectory()
 
-    private func host() async throws -> ConnectorHost {
+    /// The connectors of a file: one that keeps files in a directory, below a composite.
+    private func connectors(_ folder: String = "files") -> String {
         // In a runner, the sandbox would hide the directory.
         let leaf = """
-            {"name": "a", "plugin": "folder", "sandbox": "off", "config": {"directory": "\(directory.path)/files"}}
+            {"name": "a", "plugin": "folder", "sandbox": "off", "config": {"directory": "\(directory.path)/\(folder)"}}
             """
-        let host = try ConnectorHost.testing(
-            #"[{"name": "files", "policy": "first", "connectors": [\#(leaf)]}]"#,
-            plugins: [try BuiltProducts.library("folder")]
-        )
+        return #"[{"name": "files", "policy": "first", "connectors": [\#(leaf)]}]"#
+    }
+
+    private func host() async throws -> ConnectorHost {
+        let host = try ConnectorHost.testing(connectors(), plugins: [try BuiltProducts.library("folder")])
         try await host.open().requireReady()
         return host
     }
@@ -84,6 +86,72 @@ struct FilesClientTests {
         #expect(error?.code == .cancelled)
         #expect(uploads == [])
         #expect(try await files.list().files == [])
+        await host.close()
+    }
+
+    @Test func `a put of pieces whose upload ends with a reload is aborted, and may be tried again`() async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
+        continuation.yield([UInt8](repeating: 1, count: 1 << 20))
+        let (sent, told) = AsyncStream<Void>.makeStream()
+        let put = Task { try await files.put("a", .pieces(pieces)) { _ in told.yield() } }
+        for await _ in sent { break }
+        let next = try Configuration(parsing: #"{"version": 1, "connectors": \#(connectors("others"))}"#)
+        #expect(await host.reload(next).isActive)
+        continuation.yield([2])
+        continuation.finish()
+        let error = await #expect(throws: ConnectorError.self) { try await put.value }
+        #expect(error?.code == .aborted && error?.isRetryable == true && error?.connector == "files/a")
+        #expect(try await files.list().files == [])
+        #expect(try await files.put("a", .bytes([1])).size == 1)
+        await host.close()
+    }
+
+    /// A gate whose uploads are answered as the test says.
+    private func simulated(_ operations: JSONValue) async throws -> ConnectorHost {
+        let host = try ConnectorHost.testing(
+            #"[{"name": "files", "plugin": "folder", "probe": "off", "config": {"directory": "/nowhere"}}]"#,
+            plugins: ["\(Fixtures.sources)/../../Plugins/folder/folder.connector.json"],
+            simulating: ["files": ["version": 1, "operations": operations]]
+        )
+        try await host.open().requireReady()
+        return host
+    }
+
+    @Test func `a put of bytes begins again if another instance does not know its upload`() async throws {
+        let host = try await simulated([
+            ["operation": "createUpload", "times": 1, "result": ["upload": "first", "partSize": 4]],
+            ["operation": "createUpload", "result": ["upload": "second", "partSize": 4]],
+            [
+                "operation": "uploadPart", "when": ["upload": "first", "offset": 4],
+                "error": ["code": "missing", "message": "there is no upload first"],
+            ],
+            ["operation": "uploadPart"],
+            ["operation": "abortUpload"],
+            [
+                "operation": "completeUpload", "when": ["upload": "second"],
+                "result": ["path": "a", "size": 6, "modified": "2026-01-01T00:00:00.000Z", "tag": "t"],
+            ],
+        ])
+        let told = Journal<FileProgress>()
+        let entry = try await host.files("files").put("a", .bytes([1, 2, 3, 4, 5, 6])) { told.note($0) }
+        #expect(entry.size == 6 && entry.tag == "t")
+        #expect(told.values.map(\.transferred) == [4, 4, 6])
+        await host.close()
+    }
+
+    @Test func `a put begins three times at most`() async throws {
+        let host = try await simulated([
+            ["operation": "createUpload", "result": ["upload": "first", "partSize": 4]],
+            ["operation": "uploadPart", "error": ["code": "missing", "message": "there is no upload first"]],
+            ["operation": "abortUpload"],
+        ])
+        let files = try host.files("files")
+        let error = try await failure { () async throws(ConnectorError) in try await files.put("a", .bytes([1])) }
+        #expect(error.code == .aborted && error.isRetryable)
+        #expect(error.cause?.contains("there is no upload first") == true)
+        #expect(host.report["files"]?.calls?.total == 9)
         await host.close()
     }
 

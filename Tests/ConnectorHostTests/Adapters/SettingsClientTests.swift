@@ -43,16 +43,19 @@ struct SettingsClientTests {
         let host = try ConnectorHost.testing(
             "[]",
             plugins: form == .image ? [try BuiltProducts.library("settings-file")] : [],
-            appending: gates.map { name in
-                switch form {
-                case .image: Connector(name, plugin: "settings-file", config: config)
-                case .linked: Connector(name, plugin: SettingsFile.self, config: config)
-                }
-            },
+            appending: gates.map { connector(form, $0, config) },
             stateDirectory: "\(directory.path)/\(state)"
         )
         try await host.open().requireReady()
         return host
+    }
+
+    /// A leaf of the adapter.
+    private func connector(_ form: Form, _ name: String, _ config: JSONObject) -> Connector {
+        switch form {
+        case .image: Connector(name, plugin: "settings-file", config: config)
+        case .linked: Connector(name, plugin: SettingsFile.self, config: config)
+        }
     }
 
     @Test(arguments: Form.allCases)
@@ -71,6 +74,60 @@ struct SettingsClientTests {
         #expect(try await host.settings("one").value(of: Self.theme) == "dark")
         #expect(host.report["one"]?.misbehaviourCount == 0)
         await host.close()
+    }
+
+    @Test(arguments: ["none", "process"])
+    func `a reload loses no change, although the next instance opens before the earlier one ends`(isolation: String)
+        async throws
+    {
+        let host = try await host(.image)
+        let settings = try host.settings("settings")
+        let leaf =
+            #"{"name": "settings", "plugin": "settings-file", "isolation": "\#(isolation)", "config": {"defaults": {}}}"#
+        let next = try Configuration(
+            parsing: #"{"version": 1, "connectors": [\#(leaf)]}"#,
+            environment: Configuration.Environment([:])
+        )
+        let reloaded = OneShot<Void>()
+        let kept = try await withThrowingTaskGroup(of: [String: JSONValue].self) { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    var kept: [String: JSONValue] = [:]
+                    var count: Int64 = 0
+                    while count == 0 || reloaded.value == nil {
+                        count += 1
+                        // A hundred keys each, so that no reload is long enough to exceed the limit of settings.
+                        let key = "w\(writer).k\(count % 100)"
+                        try await settings.set(.integer(count), for: key)
+                        kept[key] = .integer(count)
+                    }
+                    return kept
+                }
+            }
+            #expect(await host.reload(next).isActive)
+            reloaded.send()
+            var all: [String: JSONValue] = [:]
+            for try await kept in group { all.merge(kept) { _, new in new } }
+            return all
+        }
+        let list = try await settings.list()
+        #expect(kept.filter { list[$0.key] != $0.value } == [:])
+        await host.close()
+    }
+
+    @Test func `two hosts of one application keep each other's settings`() async throws {
+        let hosts = [try await host(.image), try await host(.image)]
+        var clients: [SettingsClient] = []
+        for host in hosts { clients.append(try host.settings("settings")) }
+        try await withThrowingTaskGroup { group in
+            for (number, settings) in clients.enumerated() {
+                for key in 0..<25 { group.addTask { try await settings.set(1, for: "h\(number).k\(key)") } }
+            }
+            try await group.waitForAll()
+        }
+        // The settings, and the default.
+        for settings in clients { #expect(try await settings.list().members.count == 51) }
+        for host in hosts { await host.close() }
     }
 
     @Test(arguments: Form.allCases)
@@ -149,6 +206,25 @@ struct SettingsClientTests {
         #expect(try await names.next(isolation: nil) == "Ada Lovelace")
         await host.close()
         #expect(try await names.next(isolation: nil) == nil)
+    }
+
+    @Test(arguments: Form.allCases)
+    func `a watcher is told that another instance has taken over, and sees the default that a reload has changed`(
+        _ form: Form
+    ) async throws {
+        let host = try await host(form)
+        let settings = try host.settings("settings")
+        var themes = settings.values(of: Self.theme).makeAsyncIterator()
+        var changes = settings.changes().makeAsyncIterator()
+        #expect(try await themes.next(isolation: nil) == "light")
+        let next = try Configuration(parsing: #"{"version": 1, "connectors": []}"#)
+            .appending([connector(form, "settings", ["defaults": ["theme": "dark"]])])
+        #expect(await host.reload(next).isActive)
+        try await settings.set(1, for: "size")
+        let change = await changes.next(isolation: nil)
+        try #require(change?.change == SettingsChange())
+        #expect(try await themes.next(isolation: nil) == "dark")
+        await host.close()
     }
 
     @Test(arguments: Form.allCases)

@@ -22,4 +22,49 @@ import Testing
             #expect(error?.code == .unsupported)
         }
     }
+
+    /// A plugin whose first capability has an operation of the same name as the second, and always fails.
+    private static let shared = #"""
+        #include "fixture.h"
+        CONNECTOR_MANIFEST({
+            "manifest": 1, "id": "shared", "version": "1.0.0", "abi": [1, 1], "entry": "fixture_entry",
+            "capabilities": {
+                "aquarium/1": {"flush": {"symbol": "aquarium_flush", "signature": "() async"}},
+                "analytics/1": {
+                    "track": {"symbol": "shared_track", "signature": "(event: json) async"},
+                    "flush": {"symbol": "shared_flush", "signature": "() async"}
+                }
+            }
+        });
+        CONNECTOR_EXPORT int32_t aquarium_flush(void *instance, const connector_call *call, connector_error *error) {
+            (void)instance, (void)call;
+            return fixture_fail(error, CONNECTOR_FAILED, "the aquarium");
+        }
+        CONNECTOR_EXPORT int32_t shared_track(void *instance, const connector_call *call, const char *json,
+                                              uint64_t length, connector_error *error) {
+            (void)instance, (void)call, (void)json, (void)length;
+            return fixture_fail(error, CONNECTOR_FAILED, "the event");
+        }
+        CONNECTOR_EXPORT int32_t shared_flush(void *instance, const connector_call *call, connector_error *error) {
+            const fixture *self = instance;
+            (void)error;
+            return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, NULL, 0, NULL);
+        }
+        FIXTURE_PLUGIN(fixture_open)
+        """#
+
+    @Test func `a client calls its own capability, and none before it with an operation of the same name`()
+        async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let plugin = try Fixtures.compile(Self.shared, into: directory, as: "shared")
+            let test = try TestHost(TestHost.leaf("gate", plugin: plugin))
+            #expect(await test.host.open().isReady)
+            let outcomes = try await test.host.analytics("gate").flush()
+            #expect(outcomes.map(\.connector) == ["gate"] && outcomes.allSatisfy(\.isSuccess))
+            let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "flush") }
+            #expect(error.message.contains("the aquarium"), "\(error)")
+            await test.host.close()
+        }
+    }
 }

@@ -249,6 +249,56 @@ struct InMemoryClientTests {
         #expect(try await database.get("e\u{301}", in: "c").data["n"] == 1)
     }
 
+    @Test func `a database refuses the queries and names that every adapter refuses`() async throws {
+        let database: any Database = InMemoryDatabase()
+        let filters: [(DatabaseQuery.Filter, ConnectorError.Code)] = [
+            (.init("n", .equal, [1]), .invalid), (.init("n", .equal, ["a": 1]), .invalid),
+            (.init("n", .within, []), .invalid), (.init("n", .within, 1), .invalid), (.init("", .equal, 1), .invalid),
+            (.init("n", .less, .null), .unsupported), (.init("n", .greater, true), .unsupported),
+        ]
+        for (filter, code) in filters {
+            await expect(code) { _ = try await database.query(DatabaseQuery([filter]), in: "c") }
+        }
+        await expect(.invalid) { _ = try await database.query(DatabaseQuery(sort: [.init("")]), in: "c") }
+        for name in ["", ".", "..", String(repeating: "x", count: 1025)] {
+            await expect(.invalid) { _ = try await database.query(in: name) }
+            await expect(.invalid) { _ = try await database.create(["n": 1], in: name) }
+            await expect(.invalid) { _ = try await database.create(["n": 1], in: "c", id: name) }
+            await expect(.invalid) { _ = try await database.get(name, in: "c") }
+        }
+        #expect(try await database.query(in: "c").records.isEmpty)
+    }
+
+    @Test func `a database draws an id that no record has`() async throws {
+        let database: any Database = InMemoryDatabase()
+        for number in 1...4 { _ = try await database.create(["n": 1], in: "c", id: "record-\(number * 2)") }
+        for _ in 1...4 { _ = try await database.create(["n": 2], in: "c") }
+        let ids = try await database.query(in: "c").records.map(\.id)
+        #expect(Set(ids).count == 8)
+    }
+
+    @Test func `a call of a cancelled task, or without time, changes nothing`() async throws {
+        let database: any Database = InMemoryDatabase()
+        let files: any Files = InMemoryFiles()
+        let geocoder: any Geocoder = InMemoryGeocoder()
+        let cancelled = Task {
+            while !Task.isCancelled { await Task.yield() }
+            await expect(.cancelled) { _ = try await database.create(["n": 1], in: "c") }
+            await expect(.cancelled) { _ = try await database.query(in: "c") }
+            await expect(.cancelled) { try await files.put("a", .bytes([1])) }
+            await expect(.cancelled) { _ = try await files.list() }
+            await expect(.cancelled) { _ = try await geocoder.geocode("Berlin") }
+        }
+        cancelled.cancel()
+        await cancelled.value
+        let options = CallOptions(timeout: .zero)
+        await expect(.timedOut) { _ = try await database.create(["n": 1], in: "c", id: nil, options: options) }
+        await expect(.timedOut) { _ = try await files.head("a", options: options) }
+        await expect(.timedOut) { _ = try await geocoder.geocode("Berlin", options: options) }
+        #expect(try await database.query(in: "c").records.isEmpty)
+        #expect(try await files.list().files.isEmpty)
+    }
+
     @Test func `a database that is told to fail changes nothing`() async throws {
         let memory = InMemoryDatabase()
         let database: any Database = memory

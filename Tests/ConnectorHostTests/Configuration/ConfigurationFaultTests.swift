@@ -58,7 +58,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ("", #"c.json:1:1: expected a value, found the end [syntax]"#),
         ("[]", "c.json:1:1: the text must be an object, not an array [wrong-type]"),
         ("{\"version\": 1}", "c.json:1:1: connectors is missing; it must be an array [missing-value]"),
-        ("{\"connectors\": []}", "c.json:1:1: version is missing; it must be an integer [missing-value]"),
+        ("{\"connectors\": []}", "c.json:1:1: version is missing [missing-value]; write \"version\": 1"),
         (
             "{\"version\": \"1\", \"connectors\": []}",
             "c.json:1:13: version must be an integer, not a string [wrong-type]"
@@ -67,6 +67,10 @@ struct Fault: Sendable, CustomTestStringConvertible {
             "{\"version\": 2, \"connectors\": []}",
             "c.json:1:13: the file has version 2, but this host supports only version 1 [invalid-value]; "
                 + "write \"version\": 1, or use a newer host"
+        ),
+        (
+            "{\"version\": 1, \"reload\": true, \"connectors\": []}",
+            "c.json:1:26: reload must be \"atomic\" or \"each\", not a boolean [wrong-type]"
         ),
         (
             "{\"version\": 1, \"connectors\": {}}",
@@ -146,6 +150,14 @@ struct Fault: Sendable, CustomTestStringConvertible {
             #"c.json:1:76: a: the version "1.2" must be complete, such as 1.2.3 [invalid-value]"#
         ),
         Fault(
+            #"{"name": "a", "plugin": "broken", "isolation": true}"#,
+            #"c.json:1:78: a: isolation must be "process", "auto" or "none", not a boolean [wrong-type]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "writeKey": "x"}"#,
+            #"c.json:1:65: a: unknown key "writeKey" [unknown-key]; if it is a setting of the plugin, write it into "config""#
+        ),
+        Fault(
             #"{"name": "a", "plugin": "broken", "timeout": 5}"#,
             #"c.json:1:76: a: timeout must be a duration such as "250ms" or "5s", not an integer [wrong-type]"#
         ),
@@ -220,6 +232,12 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(
             #"{"name": "a", "plugin": "broken", "was": "old"}, {"name": "b", "plugin": "broken", "was": "old"}"#,
             #"c.json:1:121: b: "was" names "old", which is already the former path of the connector at c.json:1:72 "#
+                + "[duplicate-name]; remove one of them"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "record": "/tmp/x.json"}, "#
+                + #"{"name": "b", "plugin": "broken", "record": "/tmp/x.json"}"#,
+            #"c.json:1:135: b: "record" names "/tmp/x.json", which already has the recording of the connector at c.json:1:75 "#
                 + "[duplicate-name]; remove one of them"
         ),
         Fault(

@@ -22,6 +22,22 @@ import Testing
         #expect(plan.manifest.id == "segment")
     }
 
+    @Test func `a member whose name begins with a dollar sign is a comment, among the fields, too`() throws {
+        let plan = try resolve(config: #"{"$comment": ["the shop's"], "writeKey": "key", "$note": "${UNSET}"}"#)
+        #expect(plan.config.names == ["endpoint", "writeKey", "batch"])
+    }
+
+    @Test func `a secret that is written as a shell's variable is a warning, which does not show it`() throws {
+        let warning = #""writeKey" begins with "$", and is taken as it is written: a variable is written ${NAME}"#
+        let plan = try resolve(config: ##"{"writeKey": "$SEGMENT", "host": "$HOST"}"##)
+        #expect(plan.warnings == [warning])
+        #expect(plan.secrets["writeKey"]?.reveal() == "$SEGMENT")
+        for key in ["key", "$", "$1", "$a-b", "a$B", "$2y$10$abc"] {
+            #expect(try resolve(config: #"{"writeKey": "\#(key)"}"#).warnings == [], "\(key)")
+        }
+        #expect(try resolve(config: #"{"writeKey": "${K}"}"#, environment: ["K": "$K"]).warnings == [])
+    }
+
     @Test func `a variable on its own takes the type that its field declares`() throws {
         let plan = try resolve(
             config: """
@@ -213,8 +229,25 @@ import Testing
             "\(error)" == "d: no simulator [not-simulated]"
         }
         // Healing reads the leaves again: it must not bring a real host back.
-        #expect(resolved.renew("b", .all).first?.egress.map(\.description) == ["127.0.0.1:9999"])
-        #expect(resolved.renew("d", .all).isEmpty)
+        let renewed = resolved.renew("b", .all).alternatives.first
+        #expect(renewed?.egress.map(\.description) == ["127.0.0.1:9999"])
+        #expect(resolved.renew("d", .all).alternatives.isEmpty)
+    }
+
+    @Test func `a simulator gets the vendor's own paths, and not those of a gateway before it`() throws {
+        let text = """
+            {"version": 1, "connectors": [
+              {"name": "a", "plugin": "segment", "config": {"endpoint": "https://gateway/segment?x=y", "writeKey": "k"}}]}
+            """
+        let base = try #require(URLParts("http://127.0.0.1:9999/simulator"))
+        let urls = [true: "http://127.0.0.1:9999/simulator/segment?x=y", false: "http://127.0.0.1:9999/simulator/v1"]
+        for (keepsPaths, url) in urls {
+            let resolved = try Configuration(parsing: text).resolved(manifest: manifest(of:)).pointing { _, _ in
+                .server(base, keepsPaths: keepsPaths)
+            }
+            let plan = try #require(resolved.leaves["a"]).get()
+            #expect(plan.config["endpoint"]?.string == url)
+        }
     }
 
     @Test func `texts that are merely equivalent in Unicode are different settings and different secrets`() throws {

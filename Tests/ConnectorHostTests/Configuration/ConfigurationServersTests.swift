@@ -61,6 +61,8 @@ import Testing
         #"{ "engine": "kafka" }"#, #"{ "engine": "nats" }"#, #"{ "engine": "sqlite", "url": "nats://a" }"#,
         #"{ "engine": "nats", "url": "nats://a", "replicas": 2 }"#,
         #"{ "engine": "nats", "url": "nats://a", "stream": "a.b" }"#,
+        #"{ "engine": "nats", "url": "nats://a", "tls": { "cert": "/cert.pem" } }"#,
+        #"{ "engine": "nats", "url": "nats://a", "tls": { "key": "/key.pem" } }"#,
         #"{ "engine": "nats", "url": "nats://a", "token": "sesame" }"#,
         #"{ "engine": "nats", "url": "nats://a", "token": { "secret": "sesame" } }"#,
     ])

@@ -223,6 +223,49 @@ import Testing
         #expect(text.contains("NOPE"))
     }
 
+    @Test func `a file of a list that is there and refused is told, and one that is absent is not`() throws {
+        try Fixtures.withDirectory { directory in
+            let environment = ["OLD": "old"]
+            let absent = try resolved(#"{"secret": ["file:/absent", "env:OLD"]}"#, environment: environment)
+            let first = try #require(try absent.leaves["a"]?.get())
+            #expect(first.fault == nil)
+            #expect(absent.renew("a", .all).fault == nil)
+            let file = "\(directory)/new"
+            try Fixtures.write(Array("new".utf8), to: file)
+            #expect(Fixtures.run("chmod 644 '\(file)'") == 0)
+            let refused = try resolved("{\"secret\": [\"file:\(file)\", \"env:OLD\"]}", environment: environment)
+            let plan = try #require(try refused.leaves["a"]?.get())
+            #expect(plan.secrets["key"]?.reveal() == "old")
+            #expect(plan.fault?.fields == ["key"])
+            #expect(plan.fault?.warning.contains("mode 644") == true)
+            #expect(refused.renew("a", .files).fault?.warning.contains("mode 644") == true)
+            #expect(Fixtures.run("chmod 600 '\(file)'") == 0)
+            let renewed = refused.renew("a", .files)
+            #expect(renewed.fault == nil)
+            #expect(renewed.alternatives.first?.secrets["key"]?.reveal() == "new")
+        }
+    }
+
+    @Test func `secrets of which none can be read have a fault, which a command that did not run cannot have`() throws {
+        try Fixtures.withDirectory { directory in
+            let file = "\(directory)/key"
+            let environment = ["HOME": directory]
+            try Fixtures.write(Array("1".utf8), to: file)
+            #expect(Fixtures.run("chmod 600 '\(file)'") == 0)
+            let sources = #"{"secret": {"exec": ["sh", "-c", "cat $HOME/key"]}}"#
+            let printed = try resolved(sources, environment: environment)
+            let read = try resolved("{\"secret\": \"file:\(file)\"}", environment: environment)
+            #expect(read.renew("a", .all).fault == nil)
+            #expect(Fixtures.run("rm '\(file)'") == 0)
+            let absent = try #require(read.renew("a", .files).fault)
+            #expect(absent.fields == ["key"] && !absent.isOfCommand)
+            #expect(printed.renew("a", .files).fault == nil)
+            let failed = try #require(printed.renew("a", .all).fault)
+            #expect(failed.fields == ["key"] && failed.isOfCommand)
+            #expect(printed.renew("a", .files).alternatives.count == 1)
+        }
+    }
+
     @Test func `lists of sources are read row by row, so that the old key comes with the old certificate`() throws {
         let environment = ["NEWKEY": "2", "OLDKEY": "1", "OLDCERTIFICATE": "1"]
         let resolved = try resolved(
@@ -233,7 +276,7 @@ import Testing
         let plan = try #require(try resolved.leaves["a"]?.get())
         #expect(plan.secrets.mapValues { $0.reveal() } == ["key": "1", "certificate": "1"])
         #expect(plan.hasAlternatives)
-        #expect(resolved.renew("a", .all).map { $0.secrets["key"]?.reveal() } == ["1"])
+        #expect(resolved.renew("a", .all).alternatives.map { $0.secrets["key"]?.reveal() } == ["1"])
     }
 
     @Test(arguments: [
@@ -249,7 +292,9 @@ import Testing
             let environment = ["A": "a", "HOME": directory]
             let resolved = try resolved("{\"secret\": \(sources)}", environment: environment)
             let secret = try resolved.leaves["a"]?.get().secrets["key"]
-            for _ in 0..<2 { #expect(resolved.renew("a", .files).first?.secrets["key"] == secret) }
+            for _ in 0..<2 {
+                #expect(resolved.renew("a", .files).alternatives.first?.secrets["key"] == secret)
+            }
             #expect(systemLines("\(directory)/runs").count == runs)
             _ = resolved.renew("a", .all)
             #expect(systemLines("\(directory)/runs").count == runs + 1)
@@ -290,13 +335,13 @@ import Testing
             #expect(thread)
             var snapshots = 0
             while !isDone.load(ordering: .acquiring) {
-                guard let plan = resolved.renew("a", .files).first else { continue }
+                guard let plan = resolved.renew("a", .files).alternatives.first else { continue }
                 snapshots += 1
                 try #require(plan.secrets["key"] == plan.secrets["certificate"])
             }
             #expect(failure.withLock { $0 } == nil)
             #expect(snapshots > 0)
-            let last = resolved.renew("a", .files).first?.secrets.values.map { $0.reveal() }
+            let last = resolved.renew("a", .files).alternatives.first?.secrets.values.map { $0.reveal() }
             #expect(last == ["secret-2000", "secret-2000"])
         }
     }

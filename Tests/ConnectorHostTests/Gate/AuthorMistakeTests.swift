@@ -33,7 +33,7 @@ import Testing
     /// Waits until the plugin's function `open` has returned.
     private func openHasReturned(_ test: TestHost) async {
         while let gate = try? test.host.target("gate").node.gate {
-            let generation = gate.storage.withLock { $0.successor ?? $0.current }
+            let generation = gate.storage.withLock { $0.opening ?? $0.current }
             let hasBegun = generation?.state.withLock { $0.hasBegun && $0.step == nil } ?? false
             // A runner says later that it has returned.
             if hasBegun, generation?.functionsInside.isEmpty == true { return }

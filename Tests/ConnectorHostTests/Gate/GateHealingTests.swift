@@ -268,8 +268,9 @@ import Testing
         await test.host.close()
     }
 
-    /// Calls the gate's operation that the vendor refuses for its credentials.
+    /// Calls the gate's operation that the vendor refuses for its credentials. The secrets are read after waits that grow.
     private func refuse(_ test: TestHost) async throws {
+        test.clock.advance(by: .seconds(1))
         _ = try await failure { () throws(ConnectorError) in try await test.call("gate", "refuse", ["status": 4]) }
         await Task.yield()
     }

@@ -3,9 +3,12 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import InMemoryLogging
+import Logging
 import Synchronization
 import Testing
 
+@testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorPlatform
 
@@ -21,6 +24,7 @@ import Testing
     private final class Vendor: Sendable {
         struct State {
             var accepted: Set<String> = []
+            var unchecked: Set<String> = []
             var seen: [String] = []
             var mixed: [String] = []
             var failures: [String] = []
@@ -33,6 +37,8 @@ import Testing
         let onKey = Mutex<(@Sendable (String) -> Void)?>(nil)
 
         func accept(_ keys: String...) { state.withLock { $0.accepted = Set(keys) } }
+        /// Lets a proxy answer in the vendor's place what is asked with these keys.
+        func leaveUnchecked(_ keys: String...) { state.withLock { $0.unchecked = Set(keys) } }
         var seen: [String] { state.withLock(\.seen) }
         func fail(_ error: String) { state.withLock { $0.failures.append(error) } }
         var failures: [String] { state.withLock(\.failures) }
@@ -47,6 +53,7 @@ import Testing
                 return self.state.withLock { state in
                     state.seen.append(key)
                     if !certificate.isEmpty, certificate != key { state.mixed.append("\(key) \(certificate)") }
+                    if state.unchecked.contains(key) { return .response(203) }
                     return .response(state.accepted.isEmpty || state.accepted.contains(key) ? 200 : 401)
                 }
             }
@@ -63,7 +70,8 @@ import Testing
     private func host(
         _ server: LoopbackServer,
         key: JSONValue,
-        plugin: any LinkablePlugin.Type = KeyPlugin.self
+        plugin: any LinkablePlugin.Type = KeyPlugin.self,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) throws -> TestHostClock {
         let config: JSONObject = ["endpoint": .string(server.url()), "key": key]
         let clock = ManualHostClock()
@@ -72,7 +80,8 @@ import Testing
             "[]",
             appending: [leaf],
             environment: ["OLD": "old"],
-            clock: clock
+            clock: clock,
+            logger: logger
         )
         return TestHostClock(host: host, clock: clock)
     }
@@ -154,6 +163,165 @@ import Testing
             #expect(try test.secret().isProved)
             await test.host.close()
         }
+    }
+
+    @Test func `a key that proves less than the old one ever did takes over only once the vendor accepts it`()
+        async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let log = InMemoryLogHandler()
+            func refusals() -> Int {
+                log.entries.count(where: { entry in
+                    entry.message == "new secrets do not work"
+                        && entry.metadata["error"]?.description.contains("proves only that it is reachable") == true
+                })
+            }
+            let vendor = Vendor()
+            let server = vendor.server()
+            defer { server.stop() }
+            let file = "\(directory)/key"
+            try write("first", to: file)
+            let logger = Logger(label: "test") { _ in log }
+            let test = try host(server, key: ["secret": .string("file:\(file)")], logger: logger)
+            #expect(await test.host.open().isReady)
+            vendor.leaveUnchecked("second")
+            try write("second", to: file)
+            while refusals() == 0 { await test.proof() }
+            // The proxy answers everybody: the current instance proves no more than the new one would.
+            vendor.leaveUnchecked("first", "second")
+            while test.host.report["gate"]?.strongestEvidence?.kind != .reachable { await test.proof() }
+            let count = refusals()
+            while refusals() == count { await test.proof() }
+            #expect(test.host.report["gate"]?.generation == 1)
+            #expect(try !test.secret().isInUse)
+            vendor.leaveUnchecked()
+            while test.host.report["gate"]?.generation == 1 { await test.proof() }
+            #expect(try await ask(test) == "accepted")
+            #expect(vendor.last == "second")
+            #expect(try test.secret().isProved)
+            await test.host.close()
+        }
+    }
+
+    @Test func `a key that proves less takes over if a proof with the old one is refused, and not if a call is`()
+        async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let vendor = Vendor()
+            vendor.accept("first")
+            let server = vendor.server()
+            defer { server.stop() }
+            let file = "\(directory)/key"
+            try write("first", to: file)
+            let test = try host(server, key: ["secret": .string("file:\(file)")])
+            #expect(await test.host.open().isReady)
+            let gate = try #require(test.host.current.tree["gate"]?.gate)
+            func trials() -> Int { vendor.seen.count(where: { $0 == "second" }) }
+            func tried(after count: Int) async {
+                while trials() == count || gate.storage.withLock({ $0.isRenewing }) { await Task.yield() }
+            }
+            vendor.accept("third")
+            vendor.leaveUnchecked("second")
+            try write("second", to: file)
+            await #expect(throws: ConnectorError.self) { try await ask(test) }
+            await tried(after: 0)
+            #expect(test.host.report["gate"]?.generation == 1)
+            let count = trials()
+            await test.proof()
+            await tried(after: count)
+            let report = try #require(test.host.report["gate"])
+            #expect(report.generation == 2 && report.state == .open)
+            #expect(report.strongestEvidence?.kind == .reachable)
+            #expect(try test.secret().isInUse)
+            await test.host.close()
+        }
+    }
+
+    @Test func `a key that cannot be read again is told, counts as not in use, and explains a refusal of the old one`()
+        async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let log = InMemoryLogHandler()
+            func lines(_ message: String) -> Int { log.entries.count(where: { "\($0.message)" == message }) }
+            let vendor = Vendor()
+            vendor.accept("first")
+            let server = vendor.server()
+            defer { server.stop() }
+            let file = "\(directory)/key"
+            try write("first", to: file)
+            let logger = Logger(label: "test") { _ in log }
+            let test = try host(server, key: ["secret": .string("file:\(file)")], logger: logger)
+            #expect(await test.host.open().isReady)
+            let read = try test.secret()
+            #expect(read.isInUse && read.isProved && read.error == nil)
+            try write("second", to: file)
+            #expect(Fixtures.run("chmod 644 '\(file)'") == 0)
+            while lines("secrets cannot be read") == 0 { await test.proof() }
+            let warned = try #require(test.host.report["gate"])
+            #expect(warned.state == .open && warned.strongestEvidence?.kind == .authenticated)
+            #expect(warned.warnings.contains { $0.contains("secrets cannot be read") && $0.contains("mode 644") })
+            let unread = try #require(warned.secrets.first)
+            #expect(!unread.isInUse && !unread.isProved && unread.error?.contains("mode 644") == true)
+            // Once, however often it is tried.
+            for _ in 0..<3 { await test.proof() }
+            #expect(lines("secrets cannot be read") == 1)
+            vendor.accept("second")
+            await test.proof()
+            let refused = await test.host.report { $0["gate"]?.error != nil }
+            let error = try #require(refused["gate"]?.error)
+            #expect(error.code == .unauthorized)
+            #expect(error.cause?.contains("mode 644") == true && error.fix?.contains("chmod 600") == true)
+            #expect(Fixtures.run("chmod 600 '\(file)'") == 0)
+            while (try? await ask(test)) != "accepted" { await test.proof() }
+            let report = await test.host.report { report in
+                report["gate"]?.state == .open && report["gate"]?.secrets.first?.isProved == true
+            }
+            #expect(report["gate"]?.secrets.first?.error == nil)
+            #expect(report["gate"]?.warnings.contains { $0.contains("cannot be read") } == false)
+            #expect(lines("secrets can be read again") == 1)
+            await test.host.close()
+        }
+    }
+
+    @Test func `a vendor that refuses every call does not make the secrets be read with each of them`() async throws {
+        let vendor = Vendor()
+        let server = vendor.server()
+        defer { server.stop() }
+        let test = try host(server, key: ["secret": "env:OLD"])
+        #expect(await test.host.open().isReady)
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        // Another key each time, as a program prints that logs in.
+        let readings = Atomic(0)
+        let configuration = gate.plan.configuration
+        gate.planned.withLock { plan in
+            plan.renewed = { _ in
+                let number = readings.add(1, ordering: .relaxed).newValue
+                var next = configuration
+                next.secrets = next.secrets.mapValues { _ in Secret("key-\(number)") }
+                return RenewedSecrets([next])
+            }
+        }
+        func refuse(_ count: Int) async {
+            for _ in 0..<count {
+                gate.renewAfterRefusal()
+                while gate.storage.withLock({ $0.isRenewing }) { await Task.yield() }
+            }
+        }
+        await refuse(100)
+        #expect(readings.load(ordering: .relaxed) == 1)
+        for (second, count) in [(1, 2), (1, 2), (1, 3), (3, 3), (1, 4)] {
+            test.clock.advance(by: .seconds(second))
+            await refuse(100)
+            #expect(readings.load(ordering: .relaxed) == count)
+        }
+        // After a while without a refusal, the secrets are read at once again, and the next wait is a second.
+        test.clock.advance(by: .seconds(20))
+        await refuse(1)
+        test.clock.advance(by: .seconds(1))
+        await refuse(1)
+        #expect(readings.load(ordering: .relaxed) == 6)
+        #expect(vendor.last == "key-6")
+        await test.host.close()
     }
 
     @Test func `an exclusive plugin keeps its key until the vendor refuses it, and closes before the next one`()
@@ -358,7 +526,7 @@ import Testing
         gate.planned.withLock { plan in
             plan.renewed = { [rotated] _ in
                 gate.take(successor)
-                return [rotated]
+                return RenewedSecrets([rotated])
             }
         }
         gate.renewAfterRefusal()

@@ -5,7 +5,8 @@ import ConnectorBase
 import ConnectorKit
 import ConnectorManifest
 
-/// A plugin in Swift whose vendor checks a key and its certificate with every request.
+/// A plugin in Swift whose vendor checks a key and its certificate with every request. An answer with the status 203 is a
+/// proxy's, which has checked nothing.
 struct KeyPlugin: ConnectorKit.Plugin {
     private let endpoint: HTTPURL
     private let host: ConnectorKit.Host
@@ -15,9 +16,12 @@ struct KeyPlugin: ConnectorKit.Plugin {
         self.host = host
     }
 
-    func open() async throws -> [ConnectorKit.Evidence] { [.authenticated(try await ask())] }
+    func open() async throws -> [ConnectorKit.Evidence] { try await probe() }
 
-    func probe() async throws -> [ConnectorKit.Evidence] { [.authenticated(try await ask())] }
+    func probe() async throws -> [ConnectorKit.Evidence] {
+        let answer = try await ask()
+        return [answer == "accepted" ? .authenticated(answer) : .reachable(answer)]
+    }
 
     /// What the vendor answers; `unauthorized` if it refuses the key.
     fileprivate func ask() async throws -> String {
@@ -25,6 +29,7 @@ struct KeyPlugin: ConnectorKit.Plugin {
         request.headers["X-Key"] = SecretPlaceholder(field: "key").text
         request.headers["X-Certificate"] = SecretPlaceholder(field: "certificate").text
         let response = try await host.http.send(request)
+        guard response.status != 203 else { return "unchecked" }
         guard response.status == 200 else {
             throw PluginError(response.status == 401 ? .unauthorized : .unavailable, "status \(response.status)")
         }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorHostTesting
 import ConnectorManifest
 import InMemoryLogging
@@ -128,12 +129,12 @@ import Testing
         let test = try TestHost(TestHost.leaf("gate"), logger: Logger(label: "test") { _ in handler })
         await test.host.open()
         for _ in 0..<100 { try await test.call("gate", "invent", ["operation": .integer(.max)]) }
-        #expect(handler.entries.count { "\($0.message)" == "plugin misbehaved" } == MisbehaviourLines.limit)
+        #expect(handler.entries.count { "\($0.message)" == "plugin misbehaved" } == LineLimit.ofMisbehaviour.lines)
         test.clock.advance(by: .seconds(1))
         try await test.call("gate", "invent", ["operation": .integer(.max)])
         let lines = handler.entries.filter { "\($0.message)" == "plugin misbehaved" }
-        #expect(lines.count == MisbehaviourLines.limit + 1)
-        #expect(lines.last?.metadata["leftOut"] == "\(100 - MisbehaviourLines.limit)")
+        #expect(lines.count == LineLimit.ofMisbehaviour.lines + 1)
+        #expect(lines.last?.metadata["leftOut"] == "\(100 - LineLimit.ofMisbehaviour.lines)")
         #expect(try test.gate("gate").misbehaviourCount == 101)
         await test.host.close()
     }

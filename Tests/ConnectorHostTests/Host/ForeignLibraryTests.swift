@@ -143,6 +143,54 @@ import Testing
     }
 
     @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
+    func `callers see neither what the host fills in nor what only the host calls`(
+        channel: TestChannel
+    ) async throws {
+        let sqlite = try await opened(
+            TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),
+            Self.example("sqlite")
+        )
+        let operations = sqlite.host.operations.connectors.flatMap(\.capabilities).flatMap(\.operations)
+        #expect(operations.contains { $0.name == "prepare" })
+        #expect(!operations.contains { $0.name == "open" || $0.name == "close" })
+        #expect(!operations.contains { $0.signature.parameters.contains { $0.name == "db" } })
+        #expect(sqlite.report.capabilities["sqlite/1"]?.contains("open") == false)
+        // The console makes a form of this definition.
+        let prepare = try sqlite.gate.definition(of: "prepare")
+        let reader = ArgumentReader(prepare.operation, of: prepare.capability.id)
+        let arguments = try reader.arguments(["SELECT 1"])
+        #expect(arguments == ["sql": "SELECT 1"])
+        let answers = [
+            try await sqlite.gate.call("prepare", arguments), try await sqlite.gate.call("prepare", "SELECT 1"),
+        ]
+        for answer in answers {
+            let statement = answer["statement"] ?? answer
+            #expect(try await sqlite.gate.call("step", ["statement": statement]) == 100)
+            try await sqlite.gate.call("finalize", ["statement": statement])
+        }
+        let without = try await failure { () throws(ConnectorError) in try await sqlite.gate.call("prepare") }
+        #expect(without.fix == "call it as prepare(sql: bytes32, statement: out handle, tail: handle?)")
+        let open = try await failure { () throws(ConnectorError) in try sqlite.gate.definition(of: "open") }
+        #expect(open.message.contains("only the host calls open"))
+        let unknown = try await failure { () throws(ConnectorError) in try sqlite.gate.definition(of: "opens") }
+        #expect(unknown.code == .unsupported && unknown.fix?.contains("open") == false)
+        await sqlite.host.close()
+    }
+
+    @Test func `callers give no value for what the host fills in, in no form of arguments`() throws {
+        let signature = try Signature(parsing: "(db: handle, event: json)")
+        let forms = [
+            CallArguments(["event": [:]] as JSONObject), CallArguments(positional: [JSONValue.object([:])]),
+            CallArguments(texts: [("event", Array("{}".utf8))]),
+        ]
+        // A runner has the values, and the host none.
+        for arguments in forms {
+            let values = try arguments.values(for: signature, operation: "put", bound: ["db": .none], handles: nil)
+            #expect(values.count == 2)
+        }
+    }
+
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
     func `a handle that was released is no longer valid`(channel: TestChannel) async throws {
         let sqlite = try await opened(
             TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),

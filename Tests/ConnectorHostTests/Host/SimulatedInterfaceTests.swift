@@ -269,6 +269,31 @@ import Testing
         await host.close()
     }
 
+    @Test func `an answer is delayed from the moment of the call, so a test that moves the clock races with nothing`()
+        async throws
+    {
+        let clock = ManualHostClock()
+        let host = try await host(
+            ["version": 1, "operations": [["operation": "say", "delay": "10s", "result": "late"]]],
+            clock
+        )
+        let robot = try host.gate("robot")
+        for _ in 1...50 {
+            let late = Task { try await robot.call("say", ["text": 1], options: CallOptions(timeout: .seconds(5))) }
+            await clock.timer(dueAfter: .seconds(5))
+            #expect(clock.hasTimer(dueAfter: .seconds(10)))
+            clock.advance(by: .seconds(5))
+            let error = await #expect(throws: ConnectorError.self) { try await late.value }
+            #expect(error?.code == .timedOut && error?.message == "say did not complete within 5.0 s")
+            #expect(error?.cause == nil && error?.fix == nil)
+            let next = Task { try await robot.call("say", ["text": 1]) }
+            await clock.advance(toTimerAfter: .seconds(10))
+            #expect(try await next.value == "late")
+        }
+        #expect(host.report["robot"]?.misbehaviourCount == 0)
+        await host.close()
+    }
+
     @Test func `an adapter without its image answers too late, as the documentation shows`() async throws {
         let clock = ManualHostClock()
         let host = try ConnectorHost.testing(

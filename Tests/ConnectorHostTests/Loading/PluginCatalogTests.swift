@@ -31,6 +31,29 @@ import Testing
         #expect(candidate.manifest.version == SemanticVersion(1, 2, 0))
     }
 
+    @Test func `a directory that cannot be searched is told, although its plugins are found elsewhere`() throws {
+        let missing = "\(Fixtures.plugins)/missing", file = Fixtures.plugin("sync")
+        let catalog = PluginCatalog(directories: [missing, Fixtures.plugins, file])
+        #expect(try catalog.find("sync").path == file)
+        #expect(
+            Set(catalog.warnings) == [
+                "no plugin is found in \(missing): No such file or directory (errno 2)",
+                "no plugin is found in \(file): Not a directory (errno 20)",
+            ]
+        )
+        #expect(PluginCatalog(directories: [Fixtures.plugins]).warnings == [])
+    }
+
+    @Test(arguments: [
+        ("libsync.so", "\"sync\""), ("libsync.dylib", "\"sync\""), ("sync.connector.json", "\"sync\""),
+        ("libnone.so", "the plugin's id"),
+    ])
+    func `a file's name in place of an id is told with what to write`(name: String, written: String) throws {
+        let error = #expect(throws: ConnectorError.self) { try catalog().find(name) }
+        #expect(error?.code == .unknownPlugin)
+        #expect(error?.fix == "write \(written), or the path of the file, with a slash: \"./\(name)\"")
+    }
+
     @Test func `folders in a directory are searched too, but not those in them`() throws {
         try Fixtures.withDirectory { directory in
             #expect(Fixtures.run("mkdir -p '\(directory)/one/two' '\(directory)/.hidden'") == 0)
@@ -198,7 +221,7 @@ import Testing
     @Test func `a library of the system is described by a sidecar that names it, and is not loaded twice`() throws {
         let plugin = try PluginLoader().load(catalog().find("system"))
         #expect(plugin.path == "libm.so.6")
-        #expect(plugin.sha256?.count == 64)
+        #expect(plugin.content?.sha256.count == 64)
         typealias Cosine = @convention(c) (Double) -> Double
         let cosine = try unsafe #require(plugin.symbol(named: "cos"))
         #expect(unsafe unsafeBitCast(cosine, to: Cosine.self)(0) == 1)

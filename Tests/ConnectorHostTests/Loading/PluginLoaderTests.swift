@@ -41,7 +41,7 @@ import Testing
         #expect(plugin.manifest.id == "sync")
         #expect(plugin.manifest.version.description == "1.2.0")
         #expect(plugin.path == Fixtures.plugin("sync"))
-        #expect(plugin.sha256?.count == 64)
+        #expect(plugin.content?.sha256.count == 64)
         let table = try #require(plugin.table)
         #expect(table.abiVersion == 1)
         #expect(unsafe table.probe != nil)
@@ -52,7 +52,7 @@ import Testing
 
     @Test func `the digest is the one that sha256sum prints`() throws {
         let path = Fixtures.plugin("sync")
-        let digest = try #require(try load(path).sha256)
+        let digest = try #require(try load(path).content?.sha256)
         #expect(Fixtures.run("echo '\(digest)  \(path)' | sha256sum -c --status") == 0)
     }
 
@@ -83,7 +83,7 @@ import Testing
             return try load("\(directory)/other.so")
         }
         #expect(unsafe first.symbol(named: "fixture_entry") == second.symbol(named: "fixture_entry"))
-        #expect(first.sha256 == second.sha256)
+        #expect(first.content?.sha256 == second.content?.sha256)
         let third = try load(Fixtures.plugin("timer"))
         #expect(unsafe first.symbol(named: "fixture_entry") == third.symbol(named: "fixture_entry"))
     }
@@ -115,7 +115,7 @@ import Testing
             try Fixtures.write(Fixtures.bytes(path), to: copy)
             let plugin = try load(path)
             try Fixtures.write([UInt8](repeating: 0xCC, count: 65536), to: path)
-            let digest = try #require(plugin.sha256)
+            let digest = try #require(plugin.content?.sha256)
             #expect(Fixtures.run("echo '\(digest)  \(copy)' | sha256sum -c --status") == 0)
         }
     }

@@ -143,6 +143,60 @@ import Testing
         withExtendedLifetime(workspace) {}
     }
 
+    @Test func `while a child is away, the delivery pauses, though the canary takes its own events`() async throws {
+        func leaf(_ name: String, away: Int64) -> String {
+            TestHost.leaf(name, plugin: "deliveries", ["away": .integer(away)])
+        }
+        let test = try TestHost(
+            TestHost.composite(
+                "vendors",
+                "canary",
+                leaf("old", away: 1_000_000),
+                leaf("new", away: 0),
+                settings: #""canary": {"share": 50}"#
+            )
+        )
+        await test.host.open()
+        let sent = (0..<40).map { number in
+            OutboxEvent(
+                id: "order-\(number)",
+                kind: EventKind("orders/1", "place"),
+                createdAt: test.clock.wallTime(),
+                payload: Array(#"{"number":\#(number)}"#.utf8)
+            )
+        }
+        _ = try await test.host.outbox.outbox.append(sent, to: ["vendors"])
+        let report = await test.host.report { $0["vendors"]?.outbox?.nextAttemptAt != nil }
+        let vendors = try #require(report["vendors"])
+        #expect(vendors.state == .degraded && vendors.error?.code == .unavailable)
+        let outbox = try #require(vendors.outbox)
+        #expect(outbox.failure?.contains("the vendor is away") == true)
+        #expect(outbox.queued > 0 && outbox.delivered > 0)
+        #expect(outbox.queued + outbox.delivered == 40)
+        #expect(report["vendors/old"]?.calls?.total == 1, "a call for one event, and none for those after it")
+        await test.host.close()
+    }
+
+    @Test func `if leaves fail differently, the answer has the code of one whose failure others would share`() {
+        var crash = ConnectorError(.crashed, "ended")
+        crash.sending = .yes
+        let (wrong, away) = (ConnectorError(.invalid, "wrong"), ConnectorError(.unavailable, "away"))
+        let late = ConnectorError(.timedOut, "late")
+        func code(_ errors: ConnectorError?...) -> ConnectorError.Code? {
+            var error = ConnectorError(errors.contains { $0 == nil } ? .partial : .failed, "some fail")
+            error.outcomes = errors.map { CallOutcome("leaf", error: $0) }
+            let answer = DeliveryAnswer(error)
+            #expect(answer.outcome == .retry && !answer.isUnsent)
+            return answer.code
+        }
+        #expect(code() == .failed && code(wrong) == .failed)
+        #expect(code(wrong, away) == .unavailable && code(nil, away) == .unavailable)
+        #expect(code(away, late) == .timedOut && code(away, late, crash) == .crashed)
+        #expect(DeliveryAnswer(crash).code == .crashed)
+        crash.sending = .no
+        #expect(DeliveryAnswer(crash).code == .unavailable, "its runner had ended before")
+    }
+
     @Test func `a canary gets no event whose operation it lacks, whatever else is delivered with it`() async throws {
         let (host, workspace) = try await host(Self.track, Self.identify, Self.deliver) { other, batches in
             TestHost.composite("vendors", "canary", other, batches, settings: #""canary": {"share": 100}"#)

@@ -74,6 +74,32 @@ import Testing
         }
     }
 
+    @Test func `a client's key is read by its owner alone, has no passphrase, and is hidden`() throws {
+        try withTemporaryDirectory { directory in
+            let outbox = #"{ "engine": "nats", "url": "nats://a", "tls": { "cert": "cert.pem", "key": "key.pem" } }"#
+            let line = "MHcCAQEEILRGMhBRlKco7kko45kGsWaPWa1bHVL0edoh3fqAhTet"
+            func write(_ heading: String, mode: UInt32) throws {
+                let text = "-----BEGIN \(heading)-----\n\(line)\n-----END \(heading)-----\n"
+                try directory.write("key.pem", text, mode: mode)
+            }
+            try write("PRIVATE KEY", mode: 0o644)
+            let open = #expect(throws: ConnectorError.self) { try reference(outbox, directory.path).resolved() }
+            #expect(open?.code == .secretUnavailable)
+            #expect(open?.fix == "chmod 600 \(directory.path)/key.pem")
+            try write("ENCRYPTED PRIVATE KEY", mode: 0o600)
+            let sealed = #expect(throws: ConnectorError.self) { try reference(outbox, directory.path).resolved() }
+            #expect(sealed?.code == .secretUnavailable)
+            #expect(sealed?.message.contains("passphrase") == true)
+            try write("PRIVATE KEY", mode: 0o600)
+            let redactor = Redactor()
+            let settings = NATSSettings(try reference(outbox, directory.path).resolved(hidingIn: redactor))
+            #expect(settings.certificate == "\(directory.path)/cert.pem")
+            #expect(settings.key == "\(directory.path)/key.pem")
+            #expect(settings.usesTLS)
+            #expect(redactor.redact("it was \(line).") == "it was •••.")
+        }
+    }
+
     @Test func `the lines of a file of credentials are secrets, and its headings are not`() throws {
         try withTemporaryDirectory { directory in
             let seed = "SUAGIEYODKBBTUMOB666Z5KA4FCWAZV7HWSGRHOD7MK6UM5IYLWLACH7DQ"

@@ -75,8 +75,25 @@ import Testing
         let test = try await TestHost.opened()
         let node = try test.host.current.node("gate").node
         let events = events(around: "refuse", #"{"status":\#(status)}"#, test)
-        let outcomes = try await node.deliver(OutboxBatch(events: events)).get().map(\.outcome)
+        let answers = try await node.deliver(OutboxBatch(events: events)).get()
+        let outcomes = answers.map(\.outcome)
         #expect(outcomes == (isEventFault ? [.accepted, .rejected, .accepted] : [.accepted, .retry, .retry]))
+        #expect(answers.map(\.isUnsent) == [false, false, !isEventFault])
+        await test.host.close()
+    }
+
+    @Test func `if the first of several events that are delivered one by one fails, the others were not sent`()
+        async throws
+    {
+        let test = try await TestHost.opened()
+        let node = try test.host.current.node("gate").node
+        // CONNECTOR_UNAVAILABLE of error.h.
+        let events = Array(events(around: "refuse", #"{"status":8}"#, test)[1...])
+        let answers = try await node.deliver(OutboxBatch(events: events)).get()
+        #expect(answers.map(\.outcome) == [.retry, .retry] && answers[0].code == .unavailable)
+        #expect(answers.map(\.isUnsent) == [false, true])
+        let alone = await node.deliver(OutboxBatch(events: [events[0]]))
+        #expect(throws: ConnectorError.self) { try alone.get() }
         await test.host.close()
     }
 
@@ -115,7 +132,7 @@ import Testing
             return await node.deliver(OutboxBatch(events: events))
         }
         delivery.cancel()
-        #expect(try await delivery.value.get().map(\.code) == [.cancelled, .cancelled, .cancelled])
+        #expect(try await delivery.value.get().map(\.isUnsent) == [true, true, true])
         #expect(try test.gate("gate").calls?.total ?? 0 == 0)
         await test.host.close()
     }

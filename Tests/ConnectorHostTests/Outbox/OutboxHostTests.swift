@@ -113,6 +113,39 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `later events wait behind one that finds its vendor away, and were not tried`() async throws {
+        let test = try await TestHost.opened()
+        let outbox = test.host.outbox.outbox
+        let name = TestHost.unique()
+        let sent = [("answer", #"{"value":1}"#), ("begin", #"{"name":"\#(name)"}"#), ("answer", #"{"value":2}"#)]
+        let events = sent.enumerated().map { number, event in
+            OutboxEvent(
+                id: "event-\(number)",
+                kind: EventKind("calls/1", event.0),
+                createdAt: test.clock.wallTime(),
+                payload: Array(event.1.utf8)
+            )
+        }
+        _ = try await outbox.append(events, to: ["gate"])
+        try await TestHost.taken(name)
+        // CONNECTOR_UNAVAILABLE of error.h.
+        _ = try await PendingCalls.perform("fail", ["name": .string(name), "status": 8], plugin: "calls")
+        let report = await test.host.report { $0["gate"]?.outbox?.nextAttemptAt != nil }
+        let gate = try #require(report["gate"])
+        #expect(gate.state == .degraded && gate.error?.code == .unavailable)
+        #expect(gate.outbox?.delivered == 1 && gate.outbox?.queued == 2)
+        let waiting = try await outbox.engine().records(RecordSelection(states: [.queued]))
+        #expect(waiting.map(\.event.id) == ["event-1", "event-2"])
+        #expect(waiting.map { $0.attempts.map(\.failure?.code) } == [[.unavailable], []])
+        // The wait that the vendor asks for.
+        test.clock.advance(by: .seconds(3))
+        try await test.counts("gate", "running", reach: 1)
+        #expect(test.host.outbox(of: "gate")?.queued == 2, "the last event waits for its turn")
+        _ = try await TestHost.finish(name)
+        while test.host.outbox(of: "gate")?.delivered != 3 { await Task.yield() }
+        await test.host.close()
+    }
+
     private static let breaker = #""probe": "off", "breaker": {"failures": 1, "probe": "10s"}"#
 
     @Test func `an event that waits behind an open breaker is delivered once the breaker's time has come`() async throws
@@ -432,6 +465,18 @@ import Testing
         #expect(error?.code == .invalid)
         #expect(error?.fix?.contains("(id: string, count: i32)") == true)
         #expect(test.host.outbox(of: "a") == nil)
+        await test.host.close()
+    }
+
+    @Test func `an event for a composite whose connectors are all disabled is refused with that reason`() async throws {
+        let disabled = TestHost.leaf("a", plugin: "deliveries", settings: #""enabled": false"#)
+        let test = try TestHost(TestHost.composite("vendors", "first", disabled))
+        let error = await #expect(throws: ConnectorError.self) {
+            try await test.host.gate("vendors").send("track", ["event": "Seen"])
+        }
+        #expect(error?.code == .unsupported && error?.connector == "vendors")
+        #expect(error?.message.contains("every connector below is disabled") == true, "\(error?.message ?? "")")
+        #expect(error?.fix?.contains(#""enabled": true"#) == true)
         await test.host.close()
     }
 

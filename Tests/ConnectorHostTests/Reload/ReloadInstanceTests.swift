@@ -19,8 +19,8 @@ import Testing
     private func loseSuccessor(of gate: Gate) async {
         while true {
             let successor = gate.storage.withLock { storage -> Generation? in
-                guard let prepared = storage.prepared, prepared.state.withLock({ $0.seat != nil }) else { return nil }
-                return prepared
+                guard let opened = storage.successor, opened.state.withLock({ $0.seat != nil }) else { return nil }
+                return opened
             }
             guard let successor else {
                 await Task.yield()

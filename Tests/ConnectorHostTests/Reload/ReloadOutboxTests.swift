@@ -91,6 +91,20 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `dead letters are not brought to a connector whose plugin does not take their events`() async throws {
+        let other = TestHost.leaf("b", plugin: "values")
+        let test = try await TestHost.opened(leaf("a", away: 1_000_000), other)
+        let receipts = try await queued(1, at: "a", test)
+        #expect(try await test.reload(other).isActive)
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.host.replayDeadLetters(of: "a", to: "b")
+        }
+        #expect(error.code == .unsupported)
+        #expect(error.message.hasPrefix("1 dead letter stays, as the connector does not offer "), "\(error.message)")
+        #expect(try await test.host.deadLetters().map(\.id) == receipts.map(\.id))
+        await test.host.close()
+    }
+
     @Test func `a moved connector keeps its events, with their ids and receipts`() async throws {
         let test = try await TestHost.opened(leaf("old", away: 1_000_000))
         let receipts = try await queued(3, at: "old", test)

@@ -144,7 +144,8 @@ import Testing
         try await TestHost.taken("\(name):open")
         gate.replaceOutdated()
         try await TestHost.finish("\(name):open", [["kind": "configured"]])
-        #expect(await replacing.value)
+        let replaced = await replacing.value
+        #expect(throws: Never.self) { try replaced.get() }
         #expect(gate.report.generation == 2 && gate.state == .open)
         #expect(try await test.lives(name) == ["created": 2, "closed": 1, "destroyed": 1])
         await test.host.close()

@@ -65,6 +65,7 @@
                 message.put(flag())
             case .misbehaved, .weakened, .denied: message.put(text())
             case .log:
+                message.put(id())
                 message.put(Int32.random(in: -1...6, using: &random))
                 message.put(text())
                 message.put(flag())
@@ -78,6 +79,12 @@
                 message.put(text())
             case .storageSet:
                 message.put(id())
+                message.put(text())
+                message.put(text())
+            case .storageReplace:
+                message.put(id())
+                message.put(text())
+                message.put(flag())
                 message.put(text())
                 message.put(text())
             case .request:

@@ -5,8 +5,12 @@ import CConnector
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
+import InMemoryLogging
+import InMemoryTracing
+import Logging
 import Synchronization
 import Testing
+import Tracing
 
 @testable import ConnectorHost
 @testable import ConnectorInvocation
@@ -138,6 +142,25 @@ struct RunnerCallTests {
         #expect(try await Self.later(test) == "later")
         #expect(try await test.call("gate", "emit", ["name": "moved"]).integer == 0)
         #expect(try await test.call("gate", "emit", ["name": "no name"]).integer == 102)
+        await test.host.close()
+    }
+
+    @Test func `a line that a plugin logs during a call has the trace of the call`() async throws {
+        var handler = InMemoryLogHandler()
+        handler.metadataProvider = Logger.MetadataProvider {
+            ["trace": "\(ServiceContext.current?.inMemorySpanContext?.traceID ?? "none")"]
+        }
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", settings: Self.process),
+            logger: Logger(label: "test") { [handler] _ in handler }
+        )
+        #expect(await test.host.open().isReady)
+        let (_, found) = try await InMemoryTracer().withSpan("caller") { span in
+            (try await test.call("gate", "note", ["text": "a line"]), span.context.inMemorySpanContext?.traceID)
+        }
+        let trace = try #require(found)
+        while !handler.entries.contains(where: { $0.message == "a line" }) { await Task.yield() }
+        #expect(handler.entries.first { $0.message == "a line" }?.metadata["trace"] == "\(trace)")
         await test.host.close()
     }
 

@@ -52,6 +52,18 @@ struct RunnerProgramTests {
         #expect(named.message.contains("CONNECTOR_RUNNER"))
     }
 
+    @Test func `a host for tests finds the program by the variable of the tests' process`() async {
+        await #expect(processExitsWith: .success) {
+            try #require(unsafe setenv("CONNECTOR_RUNNER", "/nowhere/connector-runner", 1) == 0)
+            let settings = RunnerCallTests.process + #", "retry": {"attempts": 1}"#
+            let test = try TestHost(TestHost.leaf("gate", plugin: "crashes", settings: settings))
+            let report = await test.host.open()
+            let error = try #require(report["gate"]?.error)
+            #expect(error.treeDescription.contains("/nowhere/connector-runner"), "\(error)")
+            await test.host.close()
+        }
+    }
+
     @Test func `a program that was overwritten in place is not started`() throws {
         try Fixtures.withDirectory { directory in
             let path = "\(directory)/connector-runner"

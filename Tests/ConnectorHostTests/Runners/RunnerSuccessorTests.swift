@@ -56,8 +56,8 @@ struct RunnerSuccessorTests {
         let gate = try #require(test.host.current.tree["gate"]?.gate)
         var configuration = gate.plan.configuration
         configuration.config["opens"] = .string("abort")
-        let isReplaced = await gate.replace(by: configuration, of: gate.planNumber)
-        #expect(!isReplaced)
+        let replaced = await gate.replace(by: configuration, of: gate.planNumber)
+        #expect(throws: ConnectorError.self) { try replaced.get() }
         #expect(try await test.call("gate", "process") == process)
         #expect(try test.gate("gate").crashCount == 0)
         await test.host.close()

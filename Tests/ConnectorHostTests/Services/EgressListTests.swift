@@ -28,6 +28,17 @@ import Testing
         #expect(EgressList([entry]).allows(url) == isAllowed)
     }
 
+    @Test func `the refusal of a simulated connector's request does not ask for what its file may have`() throws {
+        let url = try #require(URLParts("https://api.example.com/"))
+        let real = #expect(throws: ServiceFailure.self) { try EgressList(["127.0.0.1:1"]).check(url) }
+        #expect(real?.message.contains("to allow it, add \"allow\"") == true)
+        let simulated = #expect(throws: ServiceFailure.self) {
+            try EgressList(["127.0.0.1:1"], isSimulated: true).check(url)
+        }
+        #expect(simulated?.message.contains("\"allow\"") == false)
+        #expect(simulated?.message.contains("reaches only its simulation") == true)
+    }
+
     @Test func `an empty list allows nothing`() throws {
         #expect(try !EgressList([]).allows(#require(URLParts("http://localhost/"))))
     }

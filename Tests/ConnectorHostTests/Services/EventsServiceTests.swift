@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `a listener to a path receives the events of it and of what is below it`() async throws {
-        let events = host.events.events(of: ["database"])
+        let events = host.events.events(among: { ["database"] })
         for path in ["database2", "data", "geocoder/database", "database/kinto", "database"] {
             _ = try emit(PluginSide(host: host, path: path), "x")
         }

@@ -189,7 +189,9 @@ import Testing
         let ends = CallCounter()
         let done: connector_gates_done = { user, _, _, _, _ in unsafe CallCounter.fire(user) }
         func call(_ id: UInt64, size: Int) throws(ServiceFailure) {
-            let call = UsedGateCall(use: "it", operation: "get", arguments: [:], size: size)
+            let text = "[\"\(String(repeating: "x", count: size - 20))\"]"
+            let call = GateCallTemplate(use: "it", operation: "get", arguments: Array(text.utf8))
+            #expect(call.parsedSize == size)
             try plugin.gate.startCall(id, call, unsafe GatesCallback(done, user: ends.pointer))
         }
         try call(1, size: 60)
@@ -200,6 +202,31 @@ import Testing
         // What has ended makes room.
         try call(3, size: 100)
         await ends.reaches(2)
+        await plugin.gate.stopAndAwaitCallbacks()
+    }
+
+    @Test func `arguments count for what their values occupy, and are parsed once they have room`() async throws {
+        var options = HostServices.Options()
+        options.argumentsLimit = 100
+        let gates = UsedGates(["it"]) { _ in .success([]) }
+        let plugin = PluginSide(host: HostServices(options: options), gates: gates)
+        let ends = CallCounter()
+        let done: connector_gates_done = { user, _, _, _, _ in unsafe CallCounter.fire(user) }
+        func call(_ use: String, _ arguments: String) throws(ServiceFailure) {
+            let call = GateCallTemplate(use: use, operation: "get", arguments: Array(arguments.utf8))
+            try plugin.gate.startCall(ServiceIdentifier.next(), call, unsafe GatesCallback(done, user: ends.pointer))
+        }
+        // None of these is JSON.
+        let tooLarge = #expect(throws: ServiceFailure.self) { try call("it", "[[[[[[[") }
+        #expect(tooLarge?.status == CONNECTOR_RATE_LIMITED)
+        let unknown = #expect(throws: ServiceFailure.self) { try call("other", "[") }
+        #expect(unknown?.message.contains("does not name") == true)
+        let invalid = #expect(throws: ServiceFailure.self) { try call("it", "[") }
+        #expect(invalid?.message.contains("not JSON") == true)
+        #expect(ends.count == 0)
+        // What was refused has left all its room.
+        try call("it", "[\"\(String(repeating: "x", count: 80))\"]")
+        await ends.reaches(1)
         await plugin.gate.stopAndAwaitCallbacks()
     }
 

@@ -164,8 +164,34 @@ import Testing
         #expect(other.requests.first?.line == "GET /new HTTP/1.1")
     }
 
-    @Test(arguments: ["", "\r\n\r\n2\r\nno\r\n0"])
-    func `a refusal of unknown length ends soon after its last part`(_ body: String) async throws {
+    @Test(arguments: ["", "2\r\nno\r\n"])
+    func `a refusal of unknown length ends with its end, however long that takes`(_ body: String) async throws {
+        let clock = ManualHostClock()
+        let pieces = ScriptLine()
+        let server = LoopbackServer.hasty(pieces) { $0 }
+        defer {
+            pieces.send(nil)
+            server.stop()
+        }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        pieces.send("HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n\(body)")
+        #expect(await request.next()?.code == 401)
+        if !body.isEmpty { #expect(await request.part()?.text == "no") }
+        request.resume()
+        clock.advance(by: .seconds(29))
+        pieces.send("3\r\nyes\r\n")
+        #expect(await request.next()?.text == "yes")
+        request.resume()
+        pieces.send("0\r\n\r\n")
+        let end = try #require(await request.next())
+        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == 401, "\(end.message)")
+        #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
+    }
+
+    @Test func `a request that waits for its plugin says so at the deadline`() async throws {
         let clock = ManualHostClock()
         let heads = ScriptLine()
         let server = LoopbackServer.hasty(heads)
@@ -174,16 +200,21 @@ import Testing
             server.stop()
         }
         let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
-        let request = try plugin.stream("PUT", server.url(), length: .max)
-        #expect(request.write("one") == CONNECTOR_OK)
-        await request.rooms.reaches(1)
-        heads.send("401 No\r\nTransfer-Encoding: chunked\(body)")
-        #expect(await request.next()?.code == 401)
-        if !body.isEmpty { #expect(await request.part()?.text == "no") }
-        request.resume()
+        let unsent = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(unsent.write("one") == CONNECTOR_OK)
+        await unsent.rooms.reaches(1)
+        clock.advance(by: .seconds(30))
+        let first = try #require(await unsent.next())
+        #expect(first.status == CONNECTOR_TIMED_OUT)
+        #expect(first.message.contains("the plugin did not send the rest of the request's body"), "\(first.message)")
+        let other = LoopbackServer { _ in .response(200, [], Array("whole".utf8)) }
+        defer { other.stop() }
+        let unasked = try plugin.stream("GET", other.url(), deadline: clock.now() + 1_000_000_000)
+        #expect(await unasked.next()?.code == 200)
         clock.advance(by: .seconds(1))
-        let end = try #require(await request.next())
-        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == 401)
+        let second = try #require(await unasked.next())
+        #expect(second.status == CONNECTOR_TIMED_OUT)
+        #expect(second.message.contains("the plugin did not ask for the rest of the response"), "\(second.message)")
     }
 
     @Test func `an early answer that does not end times out`() async throws {

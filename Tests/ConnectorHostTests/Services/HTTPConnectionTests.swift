@@ -12,6 +12,10 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// How many connections there are, and for how long.
 @Suite(.timeLimit(.minutes(5))) struct HTTPConnectionTests {
     /// Lets nobody go on before all are there.
@@ -33,11 +37,226 @@ import Testing
         }
     }
 
-    @Test func `all requests to an origin have the event loop of its connections`() throws {
-        let first = try HTTPTransport.loop(for: #require(URLParts("http://127.0.0.1:8080/a")))
-        let second = try HTTPTransport.loop(for: #require(URLParts("http://127.0.0.1:8080/b?c")))
+    /// The usual ones, with connections that stay open.
+    private static func options(_ change: (inout HTTPOptions) -> Void = { _ in }) -> HTTPOptions {
+        var options = HTTPOptions.patient
+        options.idleTimeout = .seconds(3600)
+        change(&options)
+        return options
+    }
+
+    @Test func `all requests of a gate have one event loop, whichever instance sends them`() throws {
+        let host = HostServices(options: .init(http: .patient))
+        let first = try host.http.network(of: "gate").loop
+        let second = try host.http.network(of: "gate").loop
         #expect(first === second)
     }
+
+    #if os(Linux)
+        @Test func `each gate has an event loop of its own as long as there are enough`() throws {
+            let loops = HTTPLoops(limit: 5)
+            var loans: [HTTPLoops.Loan] = []
+            for _ in 0..<5 { loans.append(try loops.lend()) }
+            let all = loans.map { ObjectIdentifier($0.loop) }
+            #expect(Set(all).count == 5)
+            let shared = try loops.lend()
+            #expect(all.contains(ObjectIdentifier(shared.loop)))
+            // Nobody has these two; the one that was given back first comes first.
+            loans.remove(at: 3)
+            loans.remove(at: 2)
+            let next = try loops.lend()
+            #expect(ObjectIdentifier(next.loop) == all[3])
+            let last = try loops.lend()
+            #expect(ObjectIdentifier(last.loop) == all[2])
+            withExtendedLifetime((loans, shared, next, last)) {}
+        }
+    #endif
+
+    @Test func `gates share no connection, and an instance that ends closes its own`() async {
+        let server = LoopbackServer { _ in .response(204) }
+        defer { server.stop() }
+        let host = HostServices(options: .init(http: Self.options()))
+        let (first, second) = (PluginSide(host: host, path: "first"), PluginSide(host: host, path: "second"))
+        for plugin in [first, second, first, second] {
+            #expect(await plugin.request("GET", server.url()).code == 204)
+        }
+        #expect(server.connectionCount == 2)
+        await first.gate.stopAndAwaitCallbacks()
+        first.gate.invalidate()
+        await server.ended.reaches(1)
+        #expect(await second.request("GET", server.url()).code == 204)
+        #expect(server.connectionCount == 2)
+        await host.stop()
+        await server.ended.reaches(2)
+    }
+
+    @Test(arguments: [
+        ("GET", true), ("DELETE", true), ("OPTIONS", true), ("BREW", true), ("POST", false), ("PROPFIND", false),
+    ])
+    func `a body that servers may leave unread is the last on its connection`(method: String, isLast: Bool) async {
+        let server = LoopbackServer { _ in .response(204) }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(http: Self.options())))
+        #expect(await plugin.request(method, server.url(), body: [1]).code == 204)
+        #expect(await plugin.request(method, server.url()).code == 204)
+        #expect(server.requests.map { $0.fields["connection"] } == [isLast ? "close" : nil, nil])
+        #expect(server.connectionCount == (isLast ? 2 : 1))
+    }
+
+    @Test func `a gate that has all its connections to a server keeps no other gate from it`() async {
+        let received = CallCounter()
+        let server = LoopbackServer { request in
+            guard request.line.contains("/hang") else { return .response(204) }
+            received.add()
+            return .stall
+        }
+        defer { server.stop() }
+        let host = HostServices(options: .init(http: Self.options { $0.connectionsPerHost = 1 }))
+        let (greedy, other) = (PluginSide(host: host, path: "greedy"), PluginSide(host: host, path: "other"))
+        async let hanging = greedy.request("GET", server.url("/hang"))
+        await received.reaches(1)
+        #expect(await other.request("GET", server.url()).code == 204)
+        await greedy.gate.stopAndAwaitCallbacks()
+        let end = await hanging
+        #expect(end.status == CONNECTOR_CANCELLED)
+    }
+
+    @Test func `a gate's requests have a limited number of connections to all hosts together`() async {
+        let received = CallCounter()
+        let line = ScriptLine()
+        let slow = LoopbackServer { _ in
+            received.add()
+            _ = line.next()
+            return .response(204)
+        }
+        let silent = LoopbackServer { _ in
+            received.add()
+            return .stall
+        }
+        let third = LoopbackServer { _ in .response(204) }
+        defer { for server in [slow, silent, third] { server.stop() } }
+        let options = Self.options {
+            $0.connectionsPerHost = 1
+            $0.connectionLimit = 2
+        }
+        let host = HostServices(options: .init(http: options))
+        let (greedy, other) = (PluginSide(host: host, path: "greedy"), PluginSide(host: host, path: "other"))
+        async let first = greedy.request("GET", slow.url())
+        async let second = greedy.request("GET", silent.url())
+        await received.reaches(2)
+        let refused = await greedy.request("GET", third.url())
+        #expect(refused.status == CONNECTOR_RATE_LIMITED && refused.isRetryable && refused.isDone)
+        #expect(refused.message == "this connector's requests have 2 connections, and may have no more")
+        #expect(third.connectionCount == 0)
+        #expect(await other.request("GET", third.url()).code == 204)
+        line.send("answer")
+        let answered = await first
+        #expect(answered.code == 204)
+        // The connection to the slow server is still open, so this one closes after its request.
+        #expect(await greedy.request("GET", third.url()).code == 204)
+        #expect(third.requests.map { $0.fields["connection"] } == [nil, "close"])
+        await greedy.gate.stopAndAwaitCallbacks()
+        let cancelled = await second
+        #expect(cancelled.status == CONNECTOR_CANCELLED)
+    }
+
+    #if os(Linux)
+        @Test func `names whose DNS server is silent keep no other gate from its server`() async {
+            let server = LoopbackServer { _ in .response(204) }
+            defer { server.stop() }
+            let asked = CallCounter()
+            let line = ScriptLine()
+            let options = Self.options {
+                $0.hasAddress = { host in
+                    guard host.hasSuffix(".silent.test") else { return true }
+                    asked.add()
+                    _ = line.next()
+                    return false
+                }
+            }
+            let host = HostServices(options: .init(http: options))
+            let greedy = PluginSide(host: host, path: "greedy", egress: ["*.silent.test"])
+            let other = PluginSide(host: host, path: "other", egress: ["localhost"])
+            let statuses: [Int32] = await withTaskGroup(of: Int32.self) { group in
+                for number in 0..<5 {
+                    group.addTask { await greedy.request("GET", "http://n\(number).silent.test/").status }
+                }
+                await asked.reaches(2)
+                #expect(await other.request("GET", "http://localhost:\(server.port)/").code == 204)
+                // A request that is still to be started is refused instead.
+                await greedy.gate.stopAndAwaitCallbacks()
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == CONNECTOR_CANCELLED || $0 == CONNECTOR_NOT_OPEN }, "\(statuses)")
+            // Nobody waits for the others any more.
+            for _ in 0..<2 { line.send("no") }
+            #expect(asked.count == 2)
+        }
+
+        @Test func `a request whose name is not found in time says so, and one without an address, too`() async {
+            let line = ScriptLine()
+            let options = Self.options {
+                $0.connectTimeout = .milliseconds(1)
+                $0.hasAddress = { host in
+                    if host == "silent.test" { _ = line.next() }
+                    return false
+                }
+            }
+            let plugin = PluginSide(host: HostServices(options: .init(http: options)), egress: ["silent.test"])
+            let late = await plugin.request("GET", "http://silent.test/")
+            line.send("no")
+            #expect(late.status == CONNECTOR_TIMED_OUT && late.isRetryable)
+            #expect(
+                late.message
+                    == "no connection to silent.test:80 within the time for connecting: its name was not found"
+            )
+            let patient = Self.options { $0.hasAddress = { _ in false } }
+            let second = PluginSide(host: HostServices(options: .init(http: patient)), egress: ["nothing.invalid"])
+            let absent = await second.request("GET", "http://nothing.invalid/")
+            #expect(absent.status == CONNECTOR_UNAVAILABLE)
+            #expect(absent.message == "there is no host nothing.invalid: its name has no address")
+        }
+    #endif
+
+    @Test func `a cancelled request counts until its connection is made or has failed`() throws {
+        let url = try #require(URLParts("http://127.0.0.1:1/"))
+        let other = try #require(URLParts("http://127.0.0.1:2/"))
+        var options = HTTPOptions.patient
+        options.connectionsPerHost = 1
+        options.connectionLimit = 1
+        let patient = GateConnections(options: options)
+        #expect(try patient.begin(url))
+        patient.end(url, isCancelled: true)
+        #expect(throws: ServiceFailure.self) { _ = try patient.begin(other) }
+        // It needs no connection beyond the one that is being made.
+        #expect(try patient.begin(url))
+        options.connectTimeout = .zero
+        let hasty = GateConnections(options: options)
+        #expect(try hasty.begin(url))
+        hasty.end(url, isCancelled: true)
+        #expect(try hasty.begin(other))
+    }
+
+    #if os(Linux)
+        @Test func `a gate may have a quarter of the process's descriptors as connections`() async {
+            await #expect(processExitsWith: .success) {
+                let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(unsafe getrlimit(resource, &limit) == 0)
+                for (descriptors, connections) in [(200, 64), (400, 100)] as [(rlim_t, Int)] {
+                    limit.rlim_cur = descriptors
+                    try #require(unsafe setrlimit(resource, &limit) == 0)
+                    #expect(DescriptorLimit.current == Int(descriptors))
+                    #expect(GateConnections.defaultLimit(perHost: 1) == connections)
+                    #expect(GateConnections.defaultLimit(perHost: 128) == 128)
+                }
+                #expect(DescriptorLimit.hasRoom(for: 64))
+                #expect(!DescriptorLimit.hasRoom(for: 400))
+                DescriptorLimit.raise()
+                #expect(DescriptorLimit.current == Int(clamping: min(limit.rlim_max, 65_536)))
+            }
+        }
+    #endif
 
     @Test(arguments: [1, 24, HTTPOptions().connectionsPerHost])
     func `as many requests run at once as there may be connections to one host, and the others wait`(limit: Int) async {
@@ -91,8 +310,10 @@ import Testing
         }
         defer { server.stop() }
         let plugin = PluginSide()
-        #expect(await plugin.request(method, server.url(), body: [1]).code == 204)
-        let end = await plugin.request(method, server.url(), fields: [(field, "x")], body: [1])
+        // After a body with one of the others, the connection would close.
+        let body: [UInt8] = ["PUT", "POST", "PATCH"].contains(method) ? [1] : []
+        #expect(await plugin.request(method, server.url(), body: body).code == 204)
+        let end = await plugin.request(method, server.url(), fields: [(field, "x")], body: body)
         #expect(end.code == (isRepeated ? 204 : 0))
         #expect(end.status == (isRepeated ? CONNECTOR_OK : CONNECTOR_UNAVAILABLE), "\(end.message)")
         #expect(server.requests.count == (isRepeated ? 3 : 2))

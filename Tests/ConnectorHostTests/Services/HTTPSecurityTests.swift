@@ -134,6 +134,20 @@ import Testing
         await server.stop()
     }
 
+    @Test func `an early refusal by version 2 of HTTP ends with its end, and not with an empty frame`() async throws {
+        let answer =
+            Self.frame(1, 4, [0x8D]) + Self.frame(0, 0, Array("no".utf8)) + Self.frame(0, 0, []) + Self.frame(0, 0, [1])
+            + Self.frame(0, 1, [])
+        let server = try await HTTPSServer(protocols: ["h2"], frames: { _ in answer })
+        let request = try plugin().stream("PUT", "https://localhost:\(server.port)/", length: .max)
+        #expect(await request.next()?.code == 404)
+        #expect(await request.part()?.text == "no")
+        #expect(await request.part()?.text == "\u{1}")
+        let end = try #require(await request.part())
+        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == 404, "\(end.message)")
+        await server.stop()
+    }
+
     @Test func `a false content-length in version 2 of HTTP is a breach of the protocol`() async throws {
         let answer = Self.frame(1, 4, [0x88, 0x0F, 0x0D, 1, 0x35]) + Self.frame(0, 1, Array("{}".utf8))
         let server = try await HTTPSServer(protocols: ["h2"], frames: { _ in answer })

@@ -33,6 +33,16 @@ import Testing
         #expect(!clock.cancel(late))
     }
 
+    @Test func `a deadline of the system's clock is never early, whatever the delay`() {
+        let clock = SystemHostClock()
+        for delay in [50_000_000, 200_000_000, 30_000_000_000] as [UInt64] {
+            for _ in 1...1000 {
+                let (before, deadline, after) = (clock.now(), clock.deadline(after: delay), clock.now())
+                #expect(before + delay <= deadline && deadline <= after + delay)
+            }
+        }
+    }
+
     @Test func `timers that are late fire in the order of their deadlines`() async {
         let clock = SystemHostClock()
         let order = Mutex<[Int]>([])

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorBase
 import InMemoryLogging
 import Logging
 import Testing
@@ -113,6 +114,42 @@ import Testing
         let text = try #require(plugin.log.entries.first?.message.description)
         #expect(text.utf8.count <= LogEntry.sizeLimit)
         #expect(!text.contains("top"))
+    }
+
+    @Test func `of a plugin that logs without end, a thousand lines of a second are logged, the others counted`()
+        throws
+    {
+        let clock = ManualHostClock()
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let statuses = try (0..<10_000).map { try log(plugin, CONNECTOR_LOG_INFO, Array("line \($0)".utf8)) }
+        #expect(statuses.allSatisfy { $0 == CONNECTOR_OK })
+        #expect(plugin.log.entries.count == 1000)
+        #expect(plugin.log.entries.last?.message == "line 999")
+        clock.advance(by: .seconds(1))
+        #expect(try log(plugin, CONNECTOR_LOG_INFO, Array("more".utf8)) == CONNECTOR_OK)
+        let last = plugin.log.entries.dropFirst(1000)
+        #expect(last.map { "\($0.message)" } == ["lines of the plugin were left out", "more"])
+        #expect(last.first?.level == .warning)
+        #expect(last.first?.metadata["lines"] == "9000" && last.first?.metadata["connector"] == "analytics/segment")
+    }
+
+    @Test func `a few long lines use up a second, and the end of the instance says how many were left out`() throws {
+        let plugin = PluginSide(host: HostServices(options: .init(clock: ManualHostClock())))
+        let text = [UInt8](repeating: UInt8(ascii: "a"), count: LogEntry.sizeLimit / 2)
+        let fields: [UInt8] = Array(#"{"a":""#.utf8) + text.dropLast(8) + Array(#""}"#.utf8)
+        try #require(text.count + fields.count == LogEntry.sizeLimit)
+        for _ in 0..<6 { #expect(try log(plugin, CONNECTOR_LOG_INFO, text, fields) == CONNECTOR_OK) }
+        #expect(plugin.log.entries.count == LineLimit.ofPlugin.bytes / LogEntry.sizeLimit)
+        plugin.gate.invalidate()
+        let last = try #require(plugin.log.entries.last)
+        #expect(last.message == "lines of the plugin were left out" && last.metadata["lines"] == "2")
+    }
+
+    @Test func `lines below the application's level take no room`() throws {
+        let plugin = PluginSide(host: HostServices(options: .init(clock: ManualHostClock())), level: .warning)
+        for _ in 0..<1000 { _ = try log(plugin, CONNECTOR_LOG_DEBUG, Array("detail".utf8)) }
+        _ = try log(plugin, CONNECTOR_LOG_ERROR, Array("failure".utf8))
+        #expect(plugin.log.entries.map { "\($0.message)" } == ["failure"])
     }
 
     @Test func `null and absurd lengths get a status`() throws {

@@ -28,7 +28,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        let bytes = try #require(try file.read())
+        let bytes = try #require(try file.content()?.bytes)
         #expect(bytes.count == 10_000)
         #expect(Set(bytes).count == 1)
         #expect(scratch.names() == ["gate.storage"])

@@ -45,6 +45,43 @@ import Testing
         #expect(self.plugin().get("a").status == CONNECTOR_NOT_FOUND)
     }
 
+    @Test func `a value is replaced only if it is the expected one, and an empty one is not none`() {
+        let plugin = plugin()
+        #expect(plugin.replace("key", [0x30], [0x31]).status == CONNECTOR_CONFLICT)
+        #expect(plugin.replace("key", [], [0x31]).status == CONNECTOR_CONFLICT)
+        #expect(plugin.get("key").status == CONNECTOR_NOT_FOUND)
+        #expect(plugin.replace("key", nil, []).status == CONNECTOR_OK)
+        #expect(plugin.replace("key", nil, [0x31]).status == CONNECTOR_CONFLICT)
+        #expect(plugin.get("key").text == "")
+        #expect(plugin.replace("key", [], [0x31]).status == CONNECTOR_OK)
+        // Another host of the application.
+        #expect(self.plugin().replace("key", [0x31], [0x32]).status == CONNECTOR_OK)
+        #expect(plugin.replace("key", [0x31], [0x33]).status == CONNECTOR_CONFLICT)
+        #expect(plugin.get("key").text == "2")
+        #expect(plugin.replace("key", [0x32], [UInt8](repeating: 7, count: 65537)).status == CONNECTOR_TOO_LARGE)
+        #expect(plugin.replace("", nil, [0x31]).status == CONNECTOR_INVALID)
+        #expect(self.plugin().get("key").text == "2")
+    }
+
+    @Test func `hosts that add to one value at once lose nothing of each other`() async {
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let plugin = self.plugin()
+                    for _ in 0..<5 {
+                        var status = Int32(CONNECTOR_CONFLICT)
+                        while status == CONNECTOR_CONFLICT {
+                            let old = plugin.get("sum").text.map { Array($0.utf8) }
+                            status = plugin.replace("sum", old, (old ?? []) + [0x78]).status
+                        }
+                        #expect(status == CONNECTOR_OK)
+                    }
+                }
+            }
+        }
+        #expect(plugin().get("sum").text == String(repeating: "x", count: 20))
+    }
+
     @Test func `keys are listed in the order of their bytes`() {
         let plugin = plugin()
         for key in ["b", "a/2", "a/1", "é", "\""] { _ = plugin.set(key, []) }

@@ -191,6 +191,39 @@ import Testing
         #expect(error.cause?.contains("group/b") == true)
     }
 
+    // MARK: Cancellation
+
+    @Test(arguments: ["all", "fastest"])
+    func `a cancelled call ends with cancelled and is not retryable, although a child had failed before`(
+        policy: String
+    ) async throws {
+        let test = try await opened(policy, [("a", "away"), ("b", "later")])
+        let task = Task { try await failure { () throws(ConnectorError) in try await answer(test) } }
+        try await TestHost.taken("\(prefix)-b:answer")
+        _ = await test.host.report { $0["group/a"]?.calls?.failures == 1 }
+        task.cancel()
+        let error = try await task.value
+        #expect(error.isCancellation)
+        #expect(!error.isRetryable)
+        #expect(error.retryAfter == nil)
+        #expect(error.outcomes.map(\.error?.code) == [.unavailable, .cancelled])
+    }
+
+    @Test func `a cancelled call is not partial, although enough of the children would succeed in another`()
+        async throws
+    {
+        let children = [("a", "1"), ("b", "away"), ("c", "later")]
+        let test = try await opened("all", children, settings: #""quorum": 2"#)
+        let task = Task { try await failure { () throws(ConnectorError) in try await answer(test) } }
+        try await TestHost.taken("\(prefix)-c:answer")
+        _ = await test.host.report { $0["group/b"]?.calls?.failures == 1 }
+        task.cancel()
+        let error = try await task.value
+        #expect(error.isCancellation)
+        #expect(!error.isRetryable)
+        #expect(error.outcomes.map(\.connector) == ["group/a", "group/b", "group/c"])
+    }
+
     // MARK: sequence
 
     @Test func `with the policy sequence, each child gets what the one before it answered`() async throws {

@@ -39,6 +39,12 @@ internal import Testing
         #expect(sent["app_version"] == "1.2" && sent["os_name"] == "Linux" && sent["ip"] == "192.0.2.1")
     }
 
+    @Test func `an empty anonymous id is no device's`() throws {
+        let event = AnalyticsEvent.track("a", userId: "u", anonymousId: "")
+        let sent = try JSONValue(parsing: AmplitudeEvents(groupType: "team").encode(event, now: now))
+        #expect(sent["user_id"] == "u" && sent["device_id"] == nil)
+    }
+
     @Test func `a group with traits becomes two events, and an alias is refused`() async throws {
         var group = AnalyticsEvent(.group, userId: "u")
         group.groupId = "g"
@@ -71,9 +77,9 @@ internal import Testing
         let http = ScriptedHTTP((429, #"{"code":429,"error":"slow","throttled_events":[0]}"#), Self.taken)
         let answers = try await amplitude(http).deliver([.track("a", userId: "u"), .track("b", userId: "v")])
         #expect(answers.map(\.outcome) == [.retry, .accepted])
-        #expect(answers[0].retryAfter == .seconds(30) && answers[0].code == .rateLimited)
+        #expect(answers[0].retryAfter == .seconds(30) && answers[0].code == .failed, "it holds up no other event")
         let whole = try await amplitude(ScriptedHTTP((429, "{}"))).deliver([.track("a", userId: "u")])
-        #expect(whole.map(\.retryAfter) == [.seconds(30)])
+        #expect(whole.map(\.retryAfter) == [.seconds(30)] && whole.map(\.code) == [.rateLimited])
     }
 
     @Test func `a refused key is unauthorized, and not quoted`() async throws {

@@ -44,6 +44,23 @@ internal import Testing
         #expect(event["metaData"]?["n"]?["value"] == 2)
     }
 
+    @Test func `what the application names as the adapter does is kept under another name`() throws {
+        let report = try CrashReport(json: [
+            "message": "m", "environment": "", "release": "", "tags": ["a": "b"],
+            "context": ["tags": ["x": 1], "report": 7],
+            "breadcrumbs": [["message": "b", "category": "c", "data": ["level": 1, "category": 2]]],
+        ])
+        let events = BugsnagEvents(environment: "test", release: "1.0")
+        let event = try JSONValue(parsing: events.encode(report, now: Timestamp(nanoseconds: 0)))
+        let metadata = try #require(event["metaData"])
+        #expect(metadata["tags"] == ["a": "b"] && metadata["tags_"] == ["x": 1] && metadata["report_"] == ["value": 7])
+        #expect(metadata["report"]?["id"] == .string(report.id))
+        let crumb = try #require(event["breadcrumbs"]?[0]?["metaData"])
+        #expect(crumb["category"] == "c" && crumb["category_"] == 2 && crumb["level_"] == 1)
+        #expect(crumb["level"]?.string?.isEmpty == false)
+        #expect(event["app"] == ["releaseStage": "test", "version": "1.0"])
+    }
+
     @Test(arguments: [402, 407, 408, 429, 500, 503])
     func `a report that Bugsnag could not take is tried again`(_ status: Int) async throws {
         let answers = try await bugsnag(ScriptedHTTP((status, ""))).deliver([CrashReport(level: .info, message: "m")])

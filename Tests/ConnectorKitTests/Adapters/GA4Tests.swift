@@ -75,6 +75,20 @@ internal import Testing
         #expect(try encoded(group)["name"] == "join_group" && encoded(group)["params"]?["group_id"] == "g")
     }
 
+    @Test(arguments: [JSONValue.null, ""])
+    func `a page's property without a value leaves its place to the context, and an empty id to the user's`(
+        _ nothing: JSONValue
+    ) async throws {
+        var page = AnalyticsEvent(.page, userId: "u", anonymousId: "")
+        page.properties = ["url": nothing, "referrer": nothing]
+        page.context = ["page": ["url": "https://example.com/", "referrer": "https://example.org/"]]
+        let http = ScriptedHTTP((204, ""))
+        #expect(try await ga4(http).deliver([page]).map(\.outcome) == [.accepted])
+        let params = try #require(http.requests[0].jsonBody["events"]?[0]?["params"])
+        #expect(params["page_location"] == "https://example.com/" && params["page_referrer"] == "https://example.org/")
+        #expect(http.requests[0].jsonBody["client_id"] == "u")
+    }
+
     @Test func `events that Google would silently drop are refused`() throws {
         func refused(_ event: AnalyticsEvent) -> Bool { (try? GA4Events.encode(event, now: now)) == nil }
         #expect(!refused(.track("a", userId: "u")))

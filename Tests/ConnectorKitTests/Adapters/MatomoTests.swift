@@ -56,6 +56,39 @@ internal import Testing
         ] { #expect(items[name] == value, "\(name)") }
     }
 
+    @Test func `a visitor without a user's id is named, and not only hinted at, so that nobody joins another's visit`()
+        async throws
+    {
+        let http = ScriptedHTTP(Self.tracked(1), Self.tracked(1), Self.tracked(1))
+        let events: [AnalyticsEvent] = [
+            .track("a", anonymousId: "x"), .track("a", anonymousId: "y"), .track("a", userId: "u", anonymousId: "x"),
+        ]
+        #expect(try await matomo(http).deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
+        let sent = try http.requests.map { try items($0) }
+        let visitor = try #require(sent[0]["cid"])
+        #expect(visitor.utf8.count == 16 && sent[1]["cid"]?.utf8.count == 16 && sent[1]["cid"] != visitor)
+        #expect(sent[0]["_id"] == nil && sent[1]["_id"] == nil)
+        #expect(sent[2]["cid"] == nil && sent[2]["_id"] == visitor && sent[2]["uid"] == "u")
+    }
+
+    @Test(arguments: [JSONValue.null, ""])
+    func `a property without a value leaves its place to the next one`(_ nothing: JSONValue) async throws {
+        let http = ScriptedHTTP(Self.tracked(1), Self.tracked(1))
+        var track = AnalyticsEvent.track("X", ["name": "n", "revenue": 3], userId: "u")
+        for name in ["category", "label", "url", "referrer", "value"] { track.properties[name] = nothing }
+        track.context = ["page": ["url": "http://shop.example/", "referrer": "http://search.example/"]]
+        var page = AnalyticsEvent(.page, userId: "u")
+        page.name = "Home"
+        page.properties = ["title": nothing]
+        #expect(try await matomo(http).deliver([track, page]).map(\.outcome) == [.accepted, .accepted])
+        let sent = try http.requests.map { try items($0) }
+        for (name, value) in [
+            ("e_c", "Events"), ("e_n", "n"), ("e_v", "3.0"), ("url", "http://shop.example/"),
+            ("urlref", "http://search.example/"),
+        ] { #expect(sent[0][name] == value, "\(name)") }
+        #expect(sent[1]["action_name"] == "Home")
+    }
+
     @Test func `a page becomes an action, an IP address needs a token, and traits are rejected`() async throws {
         let http = ScriptedHTTP(Self.tracked(1))
         var page = AnalyticsEvent(.page, userId: "u")

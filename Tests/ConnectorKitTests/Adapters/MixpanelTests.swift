@@ -37,6 +37,8 @@ internal import Testing
         #expect(properties["time"] == 1_769_851_800_000)
         #expect(request.jsonBody[1]?["event"] == "Page Viewed")
         #expect(request.jsonBody[1]?["properties"]?["name"] == "Home")
+        #expect(request.jsonBody[1]?["properties"]?["distinct_id"] == "$device:d")
+        #expect(request.jsonBody[1]?["properties"]?["$device_id"] == "d")
     }
 
     @Test func `events and profiles carry the user's address, or 0, so that Mixpanel does not locate the host`()
@@ -84,6 +86,40 @@ internal import Testing
         #expect(
             http.requests[1].jsonBody[0]?["$group_id"] == "g" && http.requests[1].jsonBody[0]?["$set"]?["seats"] == 5
         )
+    }
+
+    @Test func `an identify with both ids is an event, too, by which Mixpanel joins them`() async throws {
+        let http = ScriptedHTTP(Self.imported, Self.updated)
+        var identify = AnalyticsEvent(.identify, userId: "u", anonymousId: "a")
+        identify.traits = ["plan": "pro"]
+        #expect(try await mixpanel(http).deliver([identify]).map(\.outcome) == [.accepted])
+        #expect(http.paths == ["/import", "/engage"])
+        let event = try #require(http.requests[0].jsonBody[0])
+        #expect(event["event"] == "User Identified")
+        let properties = try #require(event["properties"])
+        #expect(properties["$user_id"] == "u" && properties["$device_id"] == "a" && properties["distinct_id"] == "u")
+        #expect(properties["$insert_id"] == .string(identify.messageId) && properties["plan"] == nil)
+        let profile = try #require(http.requests[1].jsonBody[0])
+        #expect(profile["$distinct_id"] == "u" && profile["$set"] == ["plan": "pro"])
+    }
+
+    @Test(arguments: [nil, ""])
+    func `an identify with one id is no event`(_ anonymousId: String?) async throws {
+        let http = ScriptedHTTP(Self.updated)
+        let identify = AnalyticsEvent(.identify, userId: "u", anonymousId: anonymousId)
+        #expect(try await mixpanel(http).deliver([identify]).map(\.outcome) == [.accepted])
+        #expect(http.paths == ["/engage"])
+    }
+
+    @Test func `somebody anonymous has the same id in events and profiles`() async throws {
+        let http = ScriptedHTTP(Self.imported, Self.updated)
+        var group = AnalyticsEvent(.group, anonymousId: "a")
+        group.groupId = "g"
+        let events = [.track("a", anonymousId: "a"), AnalyticsEvent(.identify, anonymousId: "a"), group]
+        #expect(try await mixpanel(http).deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
+        #expect(http.paths == ["/import", "/engage"])
+        #expect(http.requests[0].jsonBody.array?.map { $0["properties"]?["distinct_id"] } == ["$device:a"])
+        #expect(http.requests[1].jsonBody.array?.map { $0["$distinct_id"] } == ["$device:a", "$device:a"])
     }
 
     @Test(arguments: [400, 200])

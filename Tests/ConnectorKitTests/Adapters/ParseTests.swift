@@ -91,6 +91,37 @@ internal import Testing
         #expect(try await parse.get("o", in: "Person") == DatabaseRecord(id: "o", version: "u", data: ["name": "Ada"]))
     }
 
+    @Test(arguments: [
+        (105, "objectId is an invalid field name.", PluginStatus.unsupported),
+        (105, "Invalid field name: a-b.", .invalid), (105, "Invalid field name: objectId-b.", .invalid),
+        (104, "objectId must not be empty, null or undefined", .invalid),
+    ])
+    func `only the refusal of the id itself says that the server assigns ids`(
+        _ code: Int,
+        _ words: String,
+        _ expected: PluginStatus
+    ) async throws {
+        let http = ScriptedHTTP((400, #"{"code":\#(code),"error":"\#(words)"}"#))
+        let error = await #expect(throws: PluginError.self) {
+            try await parse(http).create(["a": 1], in: "C", id: "i")
+        }
+        #expect(error?.status == expected && error?.detail == Int32(code))
+        #expect(error?.message.contains("the server assigns the ids") == (expected == .unsupported))
+    }
+
+    @Test func `a server that assigns ids refuses others, and a bad name as such`() async throws {
+        let fields = ["applicationId": "app", "clientKey": "key"]
+        let parse = try parse(try SimulatedHTTP("parse", configuration: fields, isAccepted: true))
+        for (record, id, expected) in [
+            (["a": 1], "i", PluginStatus.unsupported), (["a-b": 1], nil, .invalid),
+        ] as [(JSONObject, String?, PluginStatus)] {
+            let error = await #expect(throws: PluginError.self) {
+                try await parse.create(record, in: "Things", id: id)
+            }
+            #expect(error?.status == expected && error?.detail == 105)
+        }
+    }
+
     @Test func `a replacement deletes what the new record does not have`() async throws {
         let http = ScriptedHTTP((200, #"{"objectId":"o","a":1,"b":2}"#), (200, #"{"updatedAt":"u"}"#))
         let replaced = try await parse(http).replace("o", with: ["a": 3], in: "C", version: nil)

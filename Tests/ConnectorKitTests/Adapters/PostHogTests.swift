@@ -120,6 +120,42 @@ internal import Testing
         #expect(answers.dropFirst(rejected.count).allSatisfy { $0.outcome == .retry && $0.retryAfter == .zero })
     }
 
+    @Test func `an event that is too large for PostHog's queue is rejected, and the others are delivered`() async throws
+    {
+        let http = try SimulatedHTTP("posthog", configuration: ["apiKey": "phc_demo"])
+        let fields = PluginConfiguration(json: [
+            "endpoint": "http://vendor.example", "apiKey": "{{secret:apiKey}}", "groupType": "company",
+        ])
+        let posthog = try PostHog(configuration: fields, host: Host(http: http, clock: StoppedClock()))
+        // Each quotation mark has two bytes in the event, and four in the queue.
+        let large: JSONObject = ["text": .string(String(repeating: "\"", count: 300_000))]
+        let answers = try await posthog.deliver([
+            .track("a", userId: "u"), .track("b", large, userId: "u"), .track("c", userId: "u"),
+        ])
+        #expect(answers.map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(answers[1].code == .tooLarge)
+        #expect(answers[1].reason == "posthog answered HTTP 400: maximum event size exceeded")
+    }
+
+    @Test(arguments: ["payload empty after filtering invalid event types", "replay event has invalid session id"])
+    func `an event that PostHog's filters refuse is rejected in its words`(_ words: String) async throws {
+        let answers = try await posthog(ScriptedHTTP((400, words))).deliver([.track("a", userId: "u")])
+        #expect(answers.map(\.outcome) == [.rejected] && answers[0].reason?.hasSuffix(words) == true)
+    }
+
+    @Test(arguments: [JSONValue.null, ""])
+    func `a page without an address or a title of its own has those of the context and its name`(_ nothing: JSONValue)
+        throws
+    {
+        var page = AnalyticsEvent(.page, userId: "u")
+        page.name = "Home"
+        page.properties = ["url": nothing, "title": nothing]
+        page.context = ["page": ["url": "http://shop.example/"], "ip": nothing]
+        let properties = try JSONValue(parsing: events.encode(page, now: now))["properties"]
+        #expect(properties?["$current_url"] == "http://shop.example/" && properties?["title"] == "Home")
+        #expect(properties?["$ip"] == nil && properties?["$geoip_disable"] == true)
+    }
+
     @Test(arguments: [404, 408, 429, 500, 503])
     func `a server without flags is only reachable, and so is one whose flags are away`(_ status: Int) async throws {
         let http = ScriptedHTTP((status, ""), (400, "request holds no event"))

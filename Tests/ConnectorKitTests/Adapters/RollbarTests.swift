@@ -51,6 +51,31 @@ internal import Testing
         #expect(data["custom"] == ["device": ["m": 1], "tags": ["a": "b"], "unhandled": true])
     }
 
+    @Test func `what the application names as the adapter does is kept under another name`() throws {
+        let items = RollbarItems(environment: "test", platform: "linux", release: "1.0")
+        let release = String(repeating: "x", count: 41)
+        let report = try CrashReport(json: [
+            "exceptions": [["type": "E"]], "message": "m", "handled": false, "release": .string(release),
+            "environment": "", "tags": ["a": "b"],
+            "context": ["tags": ["x": 1], "message": 1, "unhandled": 2, "release": 3],
+            "breadcrumbs": [
+                ["message": "b", "category": "c", "data": ["message": 1, "category": 2, "category_": 3]]
+            ],
+        ])
+        let data = try JSONValue(parsing: items.encode(report, now: Timestamp(nanoseconds: 0)))
+        #expect(
+            data["custom"] == [
+                "tags": ["a": "b"], "message": "m", "unhandled": true, "release": .string(release), "tags_": ["x": 1],
+                "message_": 1, "unhandled_": 2, "release_": 3,
+            ]
+        )
+        #expect(
+            data["body"]?["telemetry"]?[0]?["body"]
+                == ["message": "b", "category": "c", "message_": 1, "category_": 3, "category__": 2]
+        )
+        #expect(data["environment"] == "test")
+    }
+
     @Test func `the id of a person that is too long for Rollbar becomes a UUID, always the same`() async throws {
         func person(_ id: String) throws -> String? {
             let items = RollbarItems(environment: "test", platform: "linux", release: nil)

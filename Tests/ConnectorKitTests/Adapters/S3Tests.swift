@@ -171,6 +171,25 @@ internal import Testing
         #expect(http.requests.count == 3)
     }
 
+    @Test(arguments: [
+        ("Size", "<Size>3</Size>"), ("LastModified", "<LastModified>2026-01-31T09:30:00.000Z</LastModified>"),
+        ("ETag", "<ETag>&quot;1a&quot;</ETag>"),
+    ])
+    func `an object that the list describes in part is named`(_ element: String, _ text: String) async throws {
+        func page(_ key: String) -> (Int, String) {
+            let (status, whole) = list(["a", key])
+            // The last element of this name is the second object's.
+            let parts = whole.split(separator: text, omittingEmptySubsequences: false).map { String($0) }
+            return (status, parts[0] + text + parts[1] + "<\(element)></\(element)>" + parts[2])
+        }
+        let error = await failure { _ = try await s3(http([page("dir")])).list(prefix: "", after: "", limit: 9) }
+        #expect(error?.status == .protocolViolation)
+        #expect(error?.message.contains(#"the object "dir" without a valid \#(element)"#) == true)
+        // What is no file needs none of them.
+        let listed = try await s3(http([page("dir/")])).list(prefix: "", after: "", limit: 9)
+        #expect(listed.files.map(\.path) == ["a"])
+    }
+
     @Test func `keys are decoded where the list says that they are encoded`() async throws {
         let (_, plain) = list(["a+b%20c", "d/%C3%A9"])
         let encoded = plain.replacing("<IsTruncated>", with: "<EncodingType>url</EncodingType><IsTruncated>")

@@ -52,6 +52,13 @@ internal import Testing
         #expect(try JSONValue(parsing: Array(lines[2]))["logentry"]?["formatted"] == "é {{secret:x}}")
     }
 
+    @Test func `an empty environment or release is that of the configuration`() throws {
+        let report = try CrashReport(json: ["message": "m", "environment": "", "release": ""])
+        let bytes = SentryEvents(environment: "e", release: "1.0").encode(report, now: Timestamp(nanoseconds: 0))
+        let event = try JSONValue(parsing: bytes)
+        #expect(event["environment"] == "e" && event["release"] == "1.0")
+    }
+
     @Test func `the root cause and the outermost frame stand first`() throws {
         let frames = [CrashFrame(function: "inner", line: 3), CrashFrame(function: "outer", isInApplication: false)]
         let report = CrashReport(

@@ -109,6 +109,20 @@ internal import Testing
         #expect(told.changes.last?["last"] == list["last"])
     }
 
+    @Test func `instances that change settings at once keep each other's changes`() async throws {
+        let instances = [try settings(), try settings(), try settings()]
+        try await withThrowingTaskGroup { group in
+            for (place, instance) in instances.enumerated() {
+                for number in 0..<20 as Range<Int64> {
+                    group.addTask { try await instance.set(key: "i\(place).k\(number)", value: .integer(number)) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await settings().list(prefix: nil).object?.members.count == 60)
+        #expect(told.changes.count == 60)
+    }
+
     @Test(.timeLimit(.minutes(1))) func `closing awaits the change that is under way`() async throws {
         let settings = try settings()
         let release = OneShot<Void>()
@@ -135,6 +149,40 @@ internal import Testing
         #expect(await failure { try await settings.change(changes: .object(many)) }?.status == .tooLarge)
         #expect(try await settings.list(prefix: nil).object?.names == ["a"])
         #expect(storage.writes == 1)
+    }
+
+    /// Null in arrays.
+    private func nested(_ levels: Int) -> JSONValue {
+        (0..<levels).reduce(.null) { value, _ in .array([value]) }
+    }
+
+    @Test func `the deepest value is stored, listed and announced, and a deeper one is refused`() async throws {
+        let settings = try settings()
+        // A member of an object in each of these.
+        let deepest = nested(JSONParser.depthLimit - 1)
+        try await settings.set(key: "deepest", value: deepest)
+        #expect(try await settings.list(prefix: nil) == ["deepest": deepest])
+        #expect(told.changes == [["deepest": deepest]])
+        // As the host reads an event.
+        #expect(throws: Never.self) { try JSONValue(parsing: told.changes.first?.utf8() ?? []) }
+        for levels in [0, 2, 71] {
+            let deeper = nested(JSONParser.depthLimit + levels)
+            let refusal = await failure { try await settings.set(key: "a", value: deeper) }
+            #expect(refusal?.status == .invalid && refusal?.message.contains("\"a\" is nested deeper than 127") == true)
+            let change = JSONValue.object(["b": 1, "a": deeper])
+            #expect(await failure { try await settings.change(changes: change) }?.status == .invalid)
+        }
+        #expect(storage.writes == 1)
+    }
+
+    @Test func `a stored value that is deeper than any is read and removed, and harms no other one`() async throws {
+        let stored = JSONValue.object(["a": 1, "deep": nested(JSONParser.depthLimit + 72)])
+        try await storage.set(stored.utf8(), for: "settings")
+        let settings = try settings()
+        #expect(try await settings.open().map(\.detail) == ["the storage answers; settings stored: 2"])
+        #expect(try await settings.get(key: "a") == 1)
+        try await settings.remove(key: "deep")
+        #expect(try await settings.list(prefix: nil) == ["a": 1])
     }
 
     @Test(arguments: ["[1]", "{", ""])

@@ -118,6 +118,25 @@ internal import Testing
         #expect(other.requests.map(\.method) == [.propfind])
     }
 
+    @Test(arguments: [
+        (207, #"<d:multistatus xmlns:d="DAV:"/>"#, PluginStatus.protocolViolation), (301, "", .protocolViolation),
+        (403, "no", .denied), (405, "Method Not Allowed", .unsupported),
+    ])
+    func `a GET that is not answered with content may be about a collection, and otherwise fails so`(
+        status: Int,
+        body: String,
+        expected: PluginStatus
+    ) async throws {
+        for (found, expected) in [(found("/files/a/", collection), .notFound), (found("/files/a"), expected)]
+            as [((Int, String), PluginStatus)]
+        {
+            let http = http([(status, body), found])
+            let error = await failure { _ = try await webdav(http).get("a", from: 0, count: 9, tag: nil) }
+            #expect(error?.status == expected)
+            #expect(http.requests.map(\.method) == [.get, .propfind])
+        }
+    }
+
     @Test(arguments: [200, 301, 403, 405])
     func `a path that is refused without a slash at its end may be a collection`(status: Int) async throws {
         let head = http([(status, "<html>a list</html>"), found("/files/a/", collection)])

@@ -39,6 +39,17 @@ extension LinePlugin {
         try await storage.set([1], for: key)
         return .array(try await storage.keys(startingWith: "").map { .string($0) })
     }
+
+    /// Replaces a value that is as expected twice, and twice one that is not; returns which were, and the value.
+    func replace(_ key: String) async throws -> JSONValue {
+        guard let storage = host.storage else { throw PluginError(.unsupported, "there is no storage", domain: "test") }
+        var answers: [JSONValue] = []
+        for (old, new) in [(nil, []), (nil, [1]), ([], [2]), ([], [3])] as [([UInt8]?, [UInt8])] {
+            answers.append(.bool(try await storage.replace(old, with: new, for: key)))
+        }
+        answers.append(.integer(try await storage.value(of: key)?.first.map { Int64($0) } ?? 0))
+        return .array(answers)
+    }
 }
 
 /// The table that generated code would make of ``LinePlugin``, and one instance of it.
@@ -134,6 +145,15 @@ final class LineInstance {
         unsafe call(operation) { call, error in
             unsafe Line.perform(LinePlugin.self, instance, UnsafeRawPointer(call), UnsafeMutableRawPointer(error)) {
                 { try await Line.encode($0.remember(key)) }
+            }
+        }
+    }
+
+    /// Calls `replace`, as a generated function does.
+    func replace(_ operation: UInt64, _ key: String) -> Int32 {
+        unsafe call(operation) { call, error in
+            unsafe Line.perform(LinePlugin.self, instance, UnsafeRawPointer(call), UnsafeMutableRawPointer(error)) {
+                { try await Line.encode($0.replace(key)) }
             }
         }
     }

@@ -18,17 +18,21 @@ final class LineStorage: @unchecked Sendable {
     private struct State {
         var values: [String: [UInt8]] = [:]
         var isHanging = false
+        var replacements = 0
     }
 
     private let state = Mutex(State())
     private let storage: UnsafeMutablePointer<connector_storage>
 
-    init() {
+    /// - Parameter hasReplace: False for the table of a host that does not have `replace`.
+    init(hasReplace: Bool = true) {
         unsafe storage = .allocate(capacity: 1)
+        let whole = unsafe MemoryLayout<connector_storage>.size
+        let size = unsafe hasReplace ? whole : MemoryLayout<connector_storage>.offset(of: \.replace) ?? whole
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe storage.initialize(
             to: connector_storage(
-                struct_size: UInt32(MemoryLayout<connector_storage>.size),
+                struct_size: UInt32(size),
                 flags: 0,
                 context: context,
                 get: { context, key, length, value, _ in
@@ -43,6 +47,13 @@ final class LineStorage: @unchecked Sendable {
                 },
                 list: { context, prefix, length, keys, _ in
                     unsafe LineStorage.of(context).list(LineStorage.text(prefix, length), keys)
+                },
+                replace: { context, key, length, expected, expectedCount, value, count, _ in
+                    let old = unsafe expected.map {
+                        unsafe [UInt8](UnsafeBufferPointer(start: $0, count: Int(expectedCount)))
+                    }
+                    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: value, count: Int(count)))
+                    return unsafe LineStorage.of(context).replace(LineStorage.text(key, length), old, bytes)
                 }
             )
         )
@@ -52,6 +63,9 @@ final class LineStorage: @unchecked Sendable {
 
     /// What `service` answers.
     var pointer: UnsafeRawPointer { unsafe UnsafeRawPointer(storage) }
+
+    /// How many values `replace` has written.
+    var replacements: Int { state.withLock(\.replacements) }
 
     /// Lets every call wait from now on.
     func hang() { state.withLock { $0.isHanging = true } }
@@ -77,6 +91,16 @@ final class LineStorage: @unchecked Sendable {
             return state.values[key]
         }
         return value == nil && old == nil ? Int32(CONNECTOR_NOT_FOUND) : 0
+    }
+
+    private func replace(_ key: String, _ expected: [UInt8]?, _ value: [UInt8]) -> Int32 {
+        wait()
+        return state.withLock { state in
+            guard state.values[key] == expected else { return Int32(CONNECTOR_CONFLICT) }
+            state.values[key] = value
+            state.replacements += 1
+            return 0
+        }
     }
 
     private func list(_ prefix: String, _ keys: UnsafeMutablePointer<connector_bytes_owned>) -> Int32 {

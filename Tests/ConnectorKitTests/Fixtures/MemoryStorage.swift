@@ -35,6 +35,39 @@ final class MemoryStorage: StorageService {
     func value(of key: String) async throws(PluginError) -> [UInt8]? { state.withLock { $0.values[key] } }
 
     func set(_ value: [UInt8], for key: String) async throws(PluginError) {
+        await pass()
+        _ = try change { values in
+            values[key] = value
+            return true
+        }
+    }
+
+    func replace(
+        _ expected: [UInt8]?,
+        with value: [UInt8],
+        for key: String
+    ) async throws(PluginError) -> Bool {
+        await pass()
+        return try change { values in
+            guard values[key] == expected else { return false }
+            values[key] = value
+            return true
+        }
+    }
+
+    func remove(_ key: String) async throws(PluginError) {
+        _ = try change { values in
+            values[key] = nil
+            return true
+        }
+    }
+
+    func keys(startingWith prefix: String) async throws(PluginError) -> [String] {
+        state.withLock { $0.values.keys.filter { $0.hasPrefix(prefix) }.sorted() }
+    }
+
+    /// Waits while writes are held.
+    private func pass() async {
         let release = state.withLock { state in
             state.isHeld = state.release != nil
             return state.release
@@ -42,25 +75,19 @@ final class MemoryStorage: StorageService {
         await release?.wait()
         // Let others come in between.
         await Task.yield()
-        try change { $0[key] = value }
     }
 
-    func remove(_ key: String) async throws(PluginError) {
-        try change { $0[key] = nil }
-    }
-
-    func keys(startingWith prefix: String) async throws(PluginError) -> [String] {
-        state.withLock { $0.values.keys.filter { $0.hasPrefix(prefix) }.sorted() }
-    }
-
-    private func change(_ body: (inout [String: [UInt8]]) -> Void) throws(PluginError) {
-        let isFull = state.withLock { state in
-            if !state.isFull {
-                body(&state.values)
-                state.writes += 1
-            }
-            return state.isFull
+    /// Writes, and returns whether anything was written.
+    private func change(_ body: (inout [String: [UInt8]]) -> Bool) throws(PluginError) -> Bool {
+        let isWritten = state.withLock { state -> Bool? in
+            guard !state.isFull else { return nil }
+            let isWritten = body(&state.values)
+            if isWritten { state.writes += 1 }
+            return isWritten
         }
-        if isFull { throw PluginError(.unavailable, "no space left on the device", domain: "errno", detail: 28) }
+        guard let isWritten else {
+            throw PluginError(.unavailable, "no space left on the device", domain: "errno", detail: 28)
+        }
+        return isWritten
     }
 }

@@ -109,6 +109,30 @@ internal import Testing
         #expect(missing?.status == .notFound)
     }
 
+    @Test func `a put begins again if the store does not know its upload any more, three times at most`() async throws {
+        let double = FilesDouble(partSize: 3)
+        let forgotten = Mutex(2)
+        let host = Host(
+            gates: GateDoubles([
+                "it": { operation, arguments async throws(PluginError) in
+                    guard operation == "completeUpload" else { return try await double.double(operation, arguments) }
+                    let isForgotten = forgotten.withLock { left in
+                        left -= 1
+                        return left >= 0
+                    }
+                    guard !isForgotten else { throw PluginError(.notFound, "there is no upload") }
+                    return try await double.double(operation, arguments)
+                }
+            ])
+        )
+        let files = host.gate("it", as: UsedFiles.self)
+        #expect(try await files.put("a", [1, 2, 3, 4]).size == 4)
+        #expect(double["a"] == [1, 2, 3, 4] && double.uploads == 0)
+        forgotten.withLock { $0 = 3 }
+        let error = await #expect(throws: PluginError.self) { try await files.put("b", [1]) }
+        #expect(error?.status == .notFound && double["b"] == nil && double.uploads == 0)
+    }
+
     @Test func `a failed upload is aborted even if the call has run out of time`() async throws {
         let deadlines = Mutex<[String: UInt64]>([:])
         let host = Host(

@@ -10,6 +10,16 @@ internal import Testing
 @Suite struct HTTPResponseTests {
     private let now = Timestamp(parsing: "2026-01-31T09:30:00Z") ?? Timestamp(nanoseconds: 0)
 
+    @Test func `an answer may have the deepest value in the envelope of its vendor`() throws {
+        func response(_ levels: Int) -> HTTPResponse {
+            let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+            return HTTPResponse(status: 200, headers: [:], body: Array(text.utf8))
+        }
+        #expect(try response(JSONParser.depthLimit + 8).json().array?.count == 1)
+        let error = #expect(throws: PluginError.self) { try response(JSONParser.depthLimit + 9).json() }
+        #expect(error?.status == .protocolViolation)
+    }
+
     @Test(arguments: [
         ("7", Duration.seconds(7)), ("0", .zero), ("Sat, 31 Jan 2026 09:30:09 GMT", .seconds(9)),
         ("Sat, 31 Jan 2026 09:29:00 GMT", .zero), ("99999999999", .seconds(31_536_000)),

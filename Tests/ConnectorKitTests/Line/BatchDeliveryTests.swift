@@ -86,6 +86,31 @@ internal import Testing
         #expect(answers[3] == .retry("slow", after: .seconds(3), code: .rateLimited))
     }
 
+    @Test func `what is left after a request that failed was not sent`() async throws {
+        let failure = PluginError(.rateLimited, "slow", retryAfter: .seconds(3))
+        let (slow, unsent) = (
+            DeliveryAnswer.retry("slow", after: .seconds(3), code: .rateLimited),
+            DeliveryAnswer.unsent("not sent: an earlier request failed")
+        )
+        let items = (1...7).map { "\($0)" }
+        let (answers, batches) = try await deliver(items) { $0.contains("4") ? failure : nil }
+        #expect(batches == [["1", "2", "3"], ["4", "5", "6"]])
+        #expect(answers == [.accepted, .accepted, .accepted, slow, slow, slow, unsent])
+        let (none, request) = try await deliver(items) { _ in failure }
+        #expect(request == [["1", "2", "3"]])
+        #expect(none == [slow, slow, slow, unsent, unsent, unsent, unsent])
+    }
+
+    @Test func `an endpoint that fails tells more of a thing than one that had no time for it`() async throws {
+        let slow = DeliveryAnswer.retry("slow", after: .seconds(3), code: .rateLimited)
+        let unsent = DeliveryAnswer.unsent("no time")
+        for answers in [[unsent, slow], [slow, unsent], [unsent, .rejected("no"), slow]] {
+            var delivery = SteppedDelivery(count: 1)
+            for answer in answers { await delivery.add([0]) { [answer] } }
+            #expect(try delivery.result() == [slow])
+        }
+    }
+
     @Test(arguments: [true, false])
     func `blamed things are answered, and the others are sent again unless the vendor took them`(_ tookOthers: Bool)
         async throws
@@ -175,7 +200,7 @@ internal import Testing
             }
         }
         let late = DeliveryAnswer.retry("no answer", code: .timedOut)
-        #expect(answers == [.accepted, .accepted, late, late])
+        #expect(answers == [.accepted, .accepted, late, .unsent("not sent: an earlier request failed")])
         #expect(clock.monotonic == UInt64(timeout) * 1_000_000)
     }
 

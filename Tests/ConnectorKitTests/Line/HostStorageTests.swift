@@ -19,6 +19,19 @@ internal import Testing
         #expect(host.completions == [.init(operation: 3, status: 0, result: #"["cursor"]"#)])
     }
 
+    @Test(arguments: [true, false])
+    func `a value is replaced only if it is the expected one, also in a host without that function`(
+        hasReplace: Bool
+    ) async {
+        let storage = LineStorage(hasReplace: hasReplace)
+        let host = LineHost(storage: storage)
+        let instance = LineInstance(host)
+        #expect(instance.replace(5, "cursor") == 0)
+        while host.completions.isEmpty { await Task.yield() }
+        #expect(host.completions == [.init(operation: 5, status: 0, result: "[true,false,true,false,2]")])
+        #expect(storage.replacements == (hasReplace ? 2 : 0))
+    }
+
     @Test func `many operations store at once, each what it was given`() async {
         let host = LineHost(storage: LineStorage())
         let instance = LineInstance(host)

@@ -26,6 +26,20 @@ internal import Testing
         #expect(batch == .array([try JSONValue(parsing: Array(text.dropFirst().dropLast()))]))
     }
 
+    @Test func `an argument may be as deep as any value, and no deeper`() {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        func text(_ levels: Int) -> String {
+            String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        }
+        let deepest = text(JSONParser.depthLimit)
+        #expect(instance.take(1, json: deepest) == 0)
+        #expect(host.completions == [.init(operation: 1, status: 0, result: deepest)])
+        #expect(instance.take(2, json: text(JSONParser.depthLimit + 1)) == PluginStatus.invalid.rawValue)
+        #expect(instance.message == "argument:1:129: nested deeper than 128 levels")
+        #expect(host.completions.count == 1)
+    }
+
     @Test func `a constructor that throws makes no instance and says why`() {
         let instance = LineInstance(LineHost(), configuration: #"{"refuse":true}"#)
         #expect(instance.status == PluginStatus.invalid.rawValue)

@@ -82,6 +82,12 @@ internal import Testing
         #expect(try DeliveryAnswer.answers(text: spaced, count: 1) == [.accepted])
     }
 
+    @Test(arguments: ["sk_live_51habc9x7q2m8zk4w0pd", "crashed", ""])
+    func `a code that no plugin can have is a failure without a name`(code: String) throws {
+        let text = #"[{"outcome":"retry","code":"\#(code)"}]"#
+        #expect(try DeliveryAnswer.answers(text: Array(text.utf8), count: 1).first?.code == .failed)
+    }
+
     @Test(arguments: [#"[{"outcome":"done"}]"#, "[{}]", "[1]", #"[{"outcome":"retry","retryAfter":-1}]"#, "[]", "{}"])
     func `unreadable answers break the protocol, and are not an event's fault`(_ text: String) {
         let error = #expect(throws: ConnectorError.self) {

@@ -178,6 +178,28 @@
             #expect(learning.text == "\"sandbox\": {\"write\": [\(names.joined(separator: ", "))]}")
         }
 
+        @Test func `a directory that is made where it is already there is learned, and not the one around it`() throws {
+            let path = try Self.directory()
+            defer { Self.remove(path) }
+            let written = ["\"sandbox\": {\"write\": [\"\(path)/a\"]}"] as [Substring]
+            #expect(try Self.lines(["perform", "mkdirat", "-100", path + "/a", "0700"]) == written)
+            let make = ["perform", "mkdir", path + "/a", "0700", "then"]
+            #expect(try Self.lines(make + ["write", path + "/a/file"]) == written)
+            #expect(try Self.lines(make + ["perform", "mkdirat", "-100", path + "/a/x", "0700"]) == written)
+        }
+
+        @Test func `a disk that is asked about is learned, and what always may be read is not`() throws {
+            let path = try Self.directory()
+            defer { Self.remove(path) }
+            let learned = try Self.learn("perform", "statfs", path + "/a", "status")
+            #expect(learned == ("\"sandbox\": {\"read\": [\"\(path)/a\"]}", 0))
+            let root = ["/ is not learned: whoever may read it may read everything"] as [Substring]
+            #expect(try Self.lines(["perform", "statfs", "/", "status"]) == root)
+            for place in ["/proc", "/usr/lib", path + "/nowhere"] {
+                #expect(try Self.lines(["perform", "statfs", place, "status"]) == [], "\(place)")
+            }
+        }
+
         @Test(arguments: [SandboxFilterTests.x86, SandboxFilterTests.arm])
         func `the list of writing calls is complete`(architecture: Int32) {
             let without = SandboxFilterTests.Program(architecture)
@@ -200,7 +222,7 @@
             // A directory can be named, whatever its name is.
             #expect(try Self.learn("perform", "mkdirat", "-100", path + "/b/\"", "0700").act == 0)
             #expect(try Self.lines(["list", path + "/b/\""]) == ["\"sandbox\": {\"read\": [\"\(path)/b\"]}"])
-            let everything = ["to list / is not learned: whoever may read it may read everything"] as [Substring]
+            let everything = ["/ is not learned: whoever may read it may read everything"] as [Substring]
             #expect(try Self.lines(["list", "/"]) == everything)
         }
 

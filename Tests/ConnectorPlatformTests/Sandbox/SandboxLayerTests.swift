@@ -165,6 +165,56 @@
             #expect(proof.lines.filter { $0.hasSuffix(": 0") } == [])
         }
 
+        @Test(arguments: [false, true])
+        func `a path below one that may be written is not followed if it is a link, by whatever name it is reached`(
+            inNamespaces: Bool
+        ) throws {
+            let written = try Self.directory(), other = try Self.directory(), links = try Self.directory()
+            defer { for path in [written, other, links] { Self.remove(path) } }
+            func output(_ options: [String], _ act: String, _ path: String) throws -> SandboxedProcess.Output {
+                try SandboxedProcess(options + [act, path], inNamespaces: inNamespaces).finish()
+            }
+            #expect(try output(["--write", other], "write", other + "/a").act == 0)
+            let name = try #require(other.split(separator: "/").last)
+            let isMade = unsafe symlink("../\(name)", written + "/sub") == 0
+            let hasAlias = unsafe symlink(written, links + "/written") == 0
+            let hasLink = unsafe symlink(other, links + "/other") == 0
+            #expect(isMade && hasAlias && hasLink)
+            for sub in [written + "/sub", links + "/written/sub"] {
+                let reading = try output(["--write", written, "--read", sub], "read", other + "/a")
+                #expect([EACCES, ENOENT].contains(reading.act), "\(sub)")
+                let leftOut = "left out, since it cannot be opened: \(sub)"
+                let layer = try #require(reading.layer(inNamespaces ? "namespaces" : "landlock"))
+                #expect(layer.contains(leftOut))
+                let others = ["--others-write", written, "--read", sub]
+                #expect([EACCES, ENOENT].contains(try output(others, "read", other + "/a").act), "\(sub)")
+                let paths = ["--read", other, "--write", written, "--write", sub]
+                #expect([EACCES, EROFS].contains(try output(paths, "write", other + "/b").act), "\(sub)")
+            }
+            // Nobody in a sandbox has made this one.
+            let followed = ["--write", written, "--read", links + "/other"]
+            #expect(try output(followed, "read", links + "/other/a").act == 0)
+        }
+
+        @Test(arguments: [false, true])
+        func `a directory below one that may be written may be named, too`(inNamespaces: Bool) throws {
+            let written = try Self.directory()
+            defer { Self.remove(written) }
+            let inner = written + "/inner"
+            let isMade = unsafe mkdir(inner, 0o777) == 0
+            let isOpen = unsafe chmod(inner, 0o777) == 0
+            #expect(isMade && isOpen)
+            for options in [["--read", inner, "--write", written], ["--write", inner, "--write", written]] {
+                let output = try SandboxedProcess(
+                    options + ["write", inner + "/a", "then", "read", inner + "/a"],
+                    inNamespaces: inNamespaces
+                ).finish()
+                #expect(output.lines.filter { $0.hasPrefix("act: ") } == ["act: 0", "act: 0"])
+                #expect(output.layer("landlock")?.contains("left out") == false)
+                #expect(output.layer("namespaces")?.contains("left out") == false)
+            }
+        }
+
         @Test func `a bound on threads without a user namespace is reported`() throws {
             let output = try SandboxedProcess("--threads", "8", "nothing").finish()
             #expect(output.layer("limits") == "1 0 0 threads are unbounded without a user namespace")

@@ -57,8 +57,17 @@ import Testing
         ] {
             #expect(SandboxSettings(arguments: settings.arguments) == settings)
         }
+        let other = SandboxSettings(read: ["/a/b"]).beside(writersOf: ["/a"])
+        #expect(SandboxSettings(arguments: other.arguments) == other)
         for wrong in ["--sandbox=no", "--memory=much", "--other=1", "read"] {
             #expect(SandboxSettings(arguments: [wrong]) == nil, "\(wrong)")
         }
+    }
+
+    @Test func `of what other plugins may write, only the paths above a plugin's own concern it`() {
+        let settings = SandboxSettings(read: ["/a/b/c"], write: ["/d/e", "/a/b"])
+        let written: Set = ["/", "/a", "/a/b", "/a/b/c", "/a/bc", "/d/e/f", "/d", "/de"]
+        #expect(settings.beside(writersOf: written).writtenByOthers == ["/a", "/d"])
+        #expect(SandboxSettings().beside(writersOf: written) == SandboxSettings())
     }
 }

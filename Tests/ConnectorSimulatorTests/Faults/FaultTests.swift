@@ -31,11 +31,19 @@ import Testing
         ),
         ("kinto:path=/v1,slow=1.5s,method=post", "kinto:slow=1500ms,method=POST,path=/v1"),
         ("*:truncated", "*:truncated"),
+        (#"kinto:header=X-Limits:60:a\,30:b,times=1"#, #"kinto:header=X-Limits:60:a\,30:b,times=1"#),
+        (#"kinto:path=/a\,\,b,reset"#, #"kinto:reset,path=/a\,\,b"#),
     ])
     func `a fault's text reads back as the same fault`(text: String, expected: String) throws {
         let fault = try Fault(text, vendors: vendors)
         #expect(fault.description == expected)
         #expect(try Fault(expected, vendors: vendors) == fault)
+    }
+
+    @Test func `a header may have a comma`() throws {
+        let fault = try Fault(#"segment:header=X-Limits:60:error:org\, 30:session:org,status=429"#, vendors: vendors)
+        #expect(fault.headers == ["X-Limits": "60:error:org, 30:session:org"])
+        #expect(fault.answer == .failure(status: 429, code: nil))
     }
 
     @Test(arguments: [

@@ -53,6 +53,22 @@ import Testing
         #expect(simulator.answer(.get("/recorded-0/_received")).response.json["requests"]?.array?.count == 3)
     }
 
+    @Test(arguments: [false, true])
+    func `a request without an answer is quoted without the credentials in it`(isExact: Bool) throws {
+        let answer = #"{"path": "/send", "when": {"query": {"to": "7"}}}"#
+        let text = #"{"version": 1, "exact": \#(isExact), "answers": [\#(answer)]}"#
+        let answers = try #require(try SimulatedWorld(parsing: Array(text.utf8), file: "a.json").answers)
+        let simulator = try simulator(["segment"])
+        simulator.serve(answers, as: "recorded-0", hiding: ["key": "s3cr3t/key"])
+        func refusal(_ target: String) -> String {
+            let request = SimulatedRequest("GET", target, headers: [HTTPFields.recording: "recorded-0"])
+            return simulator.answer(request).response.json["error"]?.string ?? ""
+        }
+        #expect(refusal("/s3cr3t%2Fkey/send").contains("GET /•••/send; the nearest is answers[0], any method /send"))
+        #expect(refusal("/send?to=s3cr3t%2Fkey").contains(#"query "to" is "•••", not "7""#))
+        #expect(refusal("/send?to=s3cr3t%2Fke").contains(#"query "to" is "s3cr3t/ke", not "7""#))
+    }
+
     @Test func `links carry the prefix`() throws {
         let simulator = try simulator(["parse", "kinto"])
         var create = SimulatedRequest.json(

@@ -25,6 +25,14 @@ import Testing
         #expect(batch(requests, token: "other")["invalid_indices"] == nil)
     }
 
+    @Test func `the id of a visitor has 16 characters, unless a user's takes its place`() {
+        let requests: [JSONValue] = [
+            "?idsite=1&rec=1&cid=089c1307b5458527", "?idsite=1&rec=1&cid=xyz", "?idsite=1&rec=1&cid=xyz&uid=u",
+            "?idsite=1&rec=1&cid=", "?idsite=1&rec=1&_id=xyz",
+        ]
+        #expect(batch(requests, token: token)["invalid_indices"] == [1])
+    }
+
     @Test func `a lock timeout is answered as a success that tracked nothing`() {
         let response = server.failure(status: nil, code: "1205", message: nil)
         #expect(response.status == 200)

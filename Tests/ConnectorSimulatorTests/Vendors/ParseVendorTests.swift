@@ -63,6 +63,19 @@ import Testing
         #expect(call("DELETE", "classes/Game/\(id)").status == 404)
     }
 
+    @Test(arguments: ["objectId", "id"])
+    func `an id of the client's own is refused`(_ name: String) {
+        let refusal: JSONValue = ["code": 105, "error": .string("\(name) is an invalid field name.")]
+        func create(in collection: String, _ id: JSONValue) -> HTTPResponse {
+            call("POST", "classes/\(collection)", .object([name: id]))
+        }
+        let answer = create(in: "Game", "x")
+        #expect(answer.status == 400 && answer.json == refusal)
+        for (collection, nothing) in [("A", .null), ("B", ""), ("C", 0), ("D", false)] as [(String, JSONValue)] {
+            #expect(create(in: collection, nothing).status == 201)
+        }
+    }
+
     @Test func `operations change existing fields and tell the result`() throws {
         let id = try create(["score": 1, "tags": ["a"], "gone": true])
         let changed = call(

@@ -48,6 +48,19 @@ import Testing
         #expect(response.status == 400 && response.text == text)
     }
 
+    @Test func `an event that is too large for the queue is refused`() {
+        func status(_ count: Int) -> (Int, String) {
+            let text = JSONValue.string(String(repeating: "\"", count: count))
+            let large: JSONValue = ["event": "e", "distinct_id": "d", "properties": ["text": text]]
+            let batch: JSONValue = ["api_key": "phc_demo", "batch": [event, large]]
+            let response = posthog.respond(to: .json("POST", "/batch/", batch))
+            return (response.status, response.text)
+        }
+        // A quotation mark has four bytes in the queue.
+        #expect(status(240_000).0 == 200)
+        #expect(status(250_000) == (400, "maximum event size exceeded"))
+    }
+
     @Test func `a person is a number, or among the properties, and an update of one has no name`() {
         for event: JSONValue in [
             ["event": "e", "distinct_id": 7], ["event": "e", "distinct_id": nil, "properties": ["distinct_id": "d"]],

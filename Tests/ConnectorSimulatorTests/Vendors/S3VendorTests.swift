@@ -166,6 +166,44 @@ import Testing
         #expect(bucket.objects.isEmpty == (status != 200))
     }
 
+    @Test func `a put is answered with its checksums, and a get that asks for them with those of the whole object`() {
+        var bucket = S3Bucket()
+        let name = "x-amz-checksum-crc32"
+        let put = send("PUT", key: "k", headers: [name: "NSRBwg=="], body: "abc", in: &bucket)
+        #expect(put.headers[name] == "NSRBwg==" && put.headers["ETag"] != nil)
+        for (fields, expected) in [
+            (["x-amz-checksum-mode": "ENABLED"], "NSRBwg=="), ([:], nil),
+            (["x-amz-checksum-mode": "ENABLED", "Range": "bytes=1-"], nil),
+        ] as [(HTTPFields, String?)] {
+            #expect(send("GET", key: "k", headers: fields, in: &bucket).headers[name] == expected)
+        }
+    }
+
+    @Test func `parts out of order are refused as such, whatever their sizes`() throws {
+        var bucket = S3Bucket()
+        let begun = try XMLElement(parsing: send("POST", "uploads", key: "k", in: &bucket).body)
+        let id = try #require(begun["UploadId"]?.text)
+        let tags = (1...2).map { number in
+            send("PUT", "partNumber=\(number)&uploadId=\(id)", key: "k", body: "a", in: &bucket).headers["ETag"] ?? ""
+        }
+        func complete(_ numbers: [Int]) -> String {
+            let parts = numbers.map {
+                "<Part><PartNumber>\($0)</PartNumber><ETag>\(XMLElement.escaped(tags[$0 - 1]))</ETag></Part>"
+            }
+            let body = "<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>"
+            return send("POST", "uploadId=\(id)", key: "k", body: body, in: &bucket).text
+        }
+        #expect(complete([2, 1]).contains("<Code>InvalidPartOrder</Code>"))
+        #expect(complete([1, 1]).contains("<Code>InvalidPartOrder</Code>"))
+        #expect(complete([1, 2]).contains("<Code>EntityTooSmall</Code>"))
+    }
+
+    @Test func `an upload of a form is not implemented, whoever signed its policy`() {
+        let headers: HTTPFields = ["Content-Type": "multipart/form-data; boundary=x"]
+        let answer = S3Vendor.demo().respond(to: SimulatedRequest("POST", "/demo", headers: headers, receivedAt: noon))
+        #expect(answer.status == 501 && answer.text.contains("<Code>NotImplemented</Code>"))
+    }
+
     @Test func `an entity tag is the MD5 digest of the content`() {
         var bucket = S3Bucket()
         for (content, digest) in [

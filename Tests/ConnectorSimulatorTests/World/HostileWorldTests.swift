@@ -70,7 +70,8 @@ import Testing
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + #""${args.a}""# + String(repeating: "]", count: depth)
         }
-        #expect(faults(#"{"version": 1, "operations": [{"operation": "f", "result": \#(nested(200))}]}"#).count == 1)
+        let deepest = nested(JSONParser.documentDepthLimit)
+        #expect(faults(#"{"version": 1, "operations": [{"operation": "f", "result": \#(deepest)}]}"#).count == 1)
         let calls = try operations(#"{"operation": "f", "result": \#(nested(120))}"#)
         #expect(try calls.answer("f", ["a": 1]).result.get().serialized().utf8.count == 241)
         let deep = try JSONValue(parsing: nested(100))

@@ -237,6 +237,7 @@ static void sweep_storage(sweep *self, const connector_storage *storage) {
     refused(self, "get without anything", storage->get(NOTHING, NOTHING, 0, NOTHING, NOTHING));
     refused(self, "set without a context", storage->set(NOTHING, "a", 1, &byte, 1, &error));
     refused(self, "remove without a context", storage->remove(NOTHING, "a", 1, &error));
+    refused(self, "replace without a context", storage->replace(NOTHING, "a", 1, &byte, 1, &byte, 1, &error));
     refused(self, "list without a context", storage->list(NOTHING, "a", 1, &owned, &error));
     refused(self, "list without a result", storage->list(storage->context, "a", 1, NOTHING, &error));
     refused(self, "list into a short struct", storage->list(storage->context, "a", 1, &short_owned, &error));
@@ -246,9 +247,15 @@ static void sweep_storage(sweep *self, const connector_storage *storage) {
         refused(self, "get without a key or an error", storage->get(storage->context, NOTHING, length, &owned, NOTHING));
         refused(self, "set without a key", storage->set(storage->context, NOTHING, length, &byte, 1, &error));
         refused(self, "remove without a key", storage->remove(storage->context, NOTHING, length, &error));
+        refused(self, "replace without a key",
+                storage->replace(storage->context, NOTHING, length, &byte, 1, &byte, 1, &error));
         if (length == 0) continue;
         refused(self, "set without a value but with a length",
                 storage->set(storage->context, "a", 1, NOTHING, length, NOTHING));
+        refused(self, "replace without a value but with a length",
+                storage->replace(storage->context, "a", 1, NOTHING, 0, NOTHING, length, &error));
+        refused(self, "replace without an expected value but with a length",
+                storage->replace(storage->context, "a", 1, NOTHING, length, &byte, 1, NOTHING));
         refused(self, "list without a prefix but with a length",
                 storage->list(storage->context, NOTHING, length, &owned, &error));
     }

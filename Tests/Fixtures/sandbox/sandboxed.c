@@ -7,7 +7,8 @@
  *   perform CALL [ARGUMENT]...   an act: a system call by its name, with numbers, "fd:" and a path that is opened for reading, and
  *                              texts, with zeros behind them
  *   read-in-linker PATH          an act: reads while it holds a lock of the linker's; SIGALRM if that hangs
- *   --read PATH, --write PATH, --memory BYTES, --threads COUNT, --network, --successor DESCRIPTOR, --keep DESCRIPTOR
+ *   --read PATH, --write PATH, --others-write PATH, --memory BYTES, --threads COUNT, --network, --successor DESCRIPTOR,
+ *   --keep DESCRIPTOR
  *   --without LAYER              a filter in front, as of a container or an older kernel: see absent.h
  *   --broad                      without the second filter
  *   --learn                      without any sandbox, and with a thread that prints what one would refuse
@@ -71,9 +72,11 @@ static int perform(char **words) {
 
 int main(int argc, char **argv) {
     static const char *const names[] = {"filter", "landlock", "namespaces", "identity", "limits", "descriptors"};
-    const char *read[16] = {0}, *write[16] = {0};
-    int32_t kept[16], reads = 0, writes = 0, is_broad = 0, is_outside = 0, learns = 0, next = 1;
-    sandbox_settings settings = {.read = read, .write = write, .descriptors = kept, .host = (int32_t)getppid(), .successor = -1};
+    const char *read[16] = {0}, *write[16] = {0}, *others[16] = {0};
+    int32_t kept[16], reads = 0, writes = 0, other_writes = 0, is_broad = 0, is_outside = 0, learns = 0, next = 1;
+    sandbox_settings settings = {
+        .read = read, .write = write, .written_by_others = others, .descriptors = kept, .host = (int32_t)getppid(), .successor = -1,
+    };
     sandbox_outcome outcomes[SANDBOX_LAYER_COUNT] = {0};
     for (; next < argc && strncmp(argv[next], "--", 2) == 0; next++) {
         const char *option = argv[next] + 2;
@@ -81,9 +84,10 @@ int main(int argc, char **argv) {
         else if (strcmp(option, "broad") == 0) is_broad = 1;
         else if (strcmp(option, "outside") == 0) is_outside = 1;
         else if (strcmp(option, "learn") == 0) learns = is_outside = 1;
-        else if (++next == argc || reads == 15 || writes == 15) return 64;
+        else if (++next == argc || reads == 15 || writes == 15 || other_writes == 15) return 64;
         else if (strcmp(option, "read") == 0) read[reads++] = argv[next];
         else if (strcmp(option, "write") == 0) write[writes++] = argv[next];
+        else if (strcmp(option, "others-write") == 0) others[other_writes++] = argv[next];
         else if (strcmp(option, "memory") == 0) settings.memory = strtoull(argv[next], NULL, 10);
         else if (strcmp(option, "threads") == 0) settings.threads = (uint32_t)atoi(argv[next]);
         else if (strcmp(option, "successor") == 0) settings.successor = atoi(argv[next]);

@@ -122,7 +122,7 @@ const _: () = {
     assert!(offset_of!(Events, flags) == 4);
     assert!(offset_of!(Events, context) == 8);
     assert!(offset_of!(Events, emit) == 16);
-    assert!(size_of::<Storage>() == 48);
+    assert!(size_of::<Storage>() == 56);
     assert!(offset_of!(Storage, struct_size) == 0);
     assert!(offset_of!(Storage, flags) == 4);
     assert!(offset_of!(Storage, context) == 8);
@@ -130,4 +130,5 @@ const _: () = {
     assert!(offset_of!(Storage, set) == 24);
     assert!(offset_of!(Storage, remove) == 32);
     assert!(offset_of!(Storage, list) == 40);
+    assert!(offset_of!(Storage, replace) == 48);
 };

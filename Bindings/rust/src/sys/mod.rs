@@ -194,4 +194,6 @@ pub struct Storage {
     pub set: unsafe extern "C" fn(*mut c_void, *const u8, u64, *const u8, u64, *mut Error) -> i32,
     pub remove: unsafe extern "C" fn(*mut c_void, *const u8, u64, *mut Error) -> i32,
     pub list: unsafe extern "C" fn(*mut c_void, *const u8, u64, *mut BytesOwned, *mut Error) -> i32,
+    pub replace:
+        unsafe extern "C" fn(*mut c_void, *const u8, u64, *const u8, u64, *const u8, u64, *mut Error) -> i32,
 }

@@ -127,14 +127,15 @@
     OFFSET(connector_events, flags, 4)                                                                                 \
     OFFSET(connector_events, context, 8)                                                                               \
     OFFSET(connector_events, emit, 16)                                                                                 \
-    SIZE(connector_storage, 48)                                                                                        \
+    SIZE(connector_storage, 56)                                                                                        \
     OFFSET(connector_storage, struct_size, 0)                                                                          \
     OFFSET(connector_storage, flags, 4)                                                                                \
     OFFSET(connector_storage, context, 8)                                                                              \
     OFFSET(connector_storage, get, 16)                                                                                 \
     OFFSET(connector_storage, set, 24)                                                                                 \
     OFFSET(connector_storage, remove, 32)                                                                              \
-    OFFSET(connector_storage, list, 40)
+    OFFSET(connector_storage, list, 40)                                                                                \
+    OFFSET(connector_storage, replace, 48)
 
 /* C99 has no assertion: an array of -1 elements does not compile, either. */
 #if defined(__cplusplus)

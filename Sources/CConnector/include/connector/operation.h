@@ -28,7 +28,8 @@
  * one result, and has no out parameters; put several values into json. An operation that declares json completes with
  * JSON text, such as `null`. Completing it without a result is misbehaviour, and so is a result that the host does not
  * accept as JSON: text that is not UTF-8, duplicate names in an object, escapes of half a surrogate pair, numbers
- * beyond a double, and more than 128 levels of nesting. Do not pass on unchecked what a vendor sent.
+ * beyond a double, and more than 144 levels of nesting: 128 of a value, which is also the most of a json argument that is
+ * no batch, and 16 of what is put around it. Do not pass on unchecked what a vendor sent.
  *
  * Two types exist for libraries that were not written for connectors, and that a sidecar describes (see manifest.h):
  * `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such functions

@@ -12,8 +12,8 @@ struct OutboxMigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Create the missing streams and consumers of an outbox in NATS.",
         discussion: """
-            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory requires no \
-            migration.
+            Run it before the first start, and after adding connectors. It deletes nothing. If it fails or is interrupted, run it \
+            again: it makes only what is missing. An outbox in a directory requires no migration.
             """
     )
 

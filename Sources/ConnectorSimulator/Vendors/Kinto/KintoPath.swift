@@ -43,9 +43,6 @@ struct KintoPath {
         parents = ids
     }
 
-    /// The path of an object, which is the prefix of the paths of its lists.
-    func object(_ id: String) -> String { "\(list)/\(id)" }
-
     /// Whether `id` is a valid id: letters, digits, `-` and `_`, starting with a letter or digit.
     static func isValid(_ id: String) -> Bool {
         guard let first = id.utf8.first, first.isLetterOrDigit else { return false }

@@ -29,7 +29,7 @@ extension KintoVendor {
                 "path": .string(inner.target),
                 "status": .integer(Int64(response.status)),
                 "headers": .object(headers),
-                "body": (try? JSONValue(parsing: response.body)) ?? .null,
+                "body": (try? JSONValue(document: response.body)) ?? .null,
             ]
         }
         return HTTPResponse(json: ["responses": .array(responses)])

@@ -6,12 +6,12 @@ internal import ConnectorHTTPServer
 
 /// Matomo's tracking API at `/matomo.php`, for one request or a batch, and the request of its reporting API for a site.
 ///
-/// A request is invalid if it is for an unknown site, lacks `rec=1`, or has an event category without an action; without a token,
-/// also if it has an IP address or is a day old. The valid requests of a batch are tracked; which ones are invalid is reported to
-/// superusers only, and the token here is a superuser's; where the batch has none, each request may have its own. `send_image=0` asks
-/// for an answer without a body. Without parameters, the answer is a page. A fault with `code=1205`,
-/// MySQL's code for a lock that was not free in time, answers a batch as the tracker then does: success, with nothing tracked.
-/// Source: Matomo's documentation of the API, and its tracker.
+/// A request is invalid if it is for an unknown site, lacks `rec=1`, has an event category without an action, or a visitor's id (`cid`)
+/// of another length than 16; without a token, also if it has an IP address or is a day old. The valid requests of a batch are tracked;
+/// which ones are invalid is reported to superusers only, and the token here is a superuser's; where the batch has none, each request
+/// may have its own. `send_image=0` asks for an answer without a body. Without parameters, the answer is a page. A fault with
+/// `code=1205`, MySQL's code for a lock that was not free in time, answers a batch as the tracker then does: success, with nothing
+/// tracked. Source: Matomo's documentation of the API, and its tracker.
 package struct MatomoVendor: Vendor {
     package static let name = "matomo"
     package static let demoCredentials = ["siteId": "1", "token": "0123456789abcdef0123456789abcdef"]
@@ -78,6 +78,9 @@ package struct MatomoVendor: Vendor {
     private func isValid(_ items: QueryItems, token: String?, now: Timestamp) -> Bool {
         guard credentials.accepts("siteId", items["idsite"]), items["rec"] == "1" else { return false }
         if items["e_c"] != nil, items["e_a"]?.isEmpty != false { return false }
+        // The id of a user takes the place of a visitor's.
+        let visitor = items["uid"]?.isEmpty == false ? "" : items["cid"] ?? ""
+        guard visitor.isEmpty || visitor.utf8.count == 16 else { return false }
         guard items["cip"] == nil || credentials.accepts("token", token) else { return false }
         guard let time = items["cdt"] else { return true }
         let seconds =

@@ -13,6 +13,11 @@ struct ParseFailure: Error {
     /// The object does not exist.
     static let objectNotFound = ParseFailure(code: 101, message: "Object not found.")
 
+    /// A field that clients may not set.
+    static func invalidName(_ field: String) -> ParseFailure {
+        ParseFailure(code: 105, message: "\(field) is an invalid field name.")
+    }
+
     /// An invalid query.
     static func query(_ message: String) -> ParseFailure { ParseFailure(code: 102, message: message) }
 

@@ -45,6 +45,12 @@ struct ParseStore: Sendable {
     /// Adds an object and returns its id.
     mutating func create(_ fields: JSONObject, of name: String, now: Timestamp) throws(ParseFailure) -> String {
         guard count < Self.capacity else { throw ParseFailure(code: 1, message: "Internal server error.") }
+        // Ids of the client's own need the server's option allowCustomObjectId. What JavaScript takes for false counts as absent.
+        let nothing: [JSONValue] = [.null, false, 0, ""]
+        for field in ["objectId", "id"] {
+            guard let value = fields[field], !nothing.contains(value) else { continue }
+            throw .invalidName(field)
+        }
         var object = JSONObject()
         var types = classes[name]?.types ?? [:]
         _ = try Self.apply(fields, to: &object, of: name, types: &types)
@@ -66,6 +72,7 @@ struct ParseStore: Sendable {
         now: Timestamp
     ) throws(ParseFailure) -> JSONObject {
         guard var object = object(id, of: name) else { throw .objectNotFound }
+        guard fields["objectId"] == nil else { throw .invalidName("objectId") }
         var types = classes[name]?.types ?? [:]
         let results = try Self.apply(fields, to: &object, of: name, types: &types)
         object["updatedAt"] = .string(now.description)
@@ -90,10 +97,7 @@ struct ParseStore: Sendable {
         var results = JSONObject()
         for member in fields.members {
             let field = member.name
-            if ["objectId", "createdAt", "updatedAt"].contains(field) {
-                if field == "objectId" { throw ParseFailure(code: 104, message: "objectId is an invalid field name.") }
-                continue
-            }
+            if ["objectId", "createdAt", "updatedAt"].contains(field) { continue }
             guard field.isCIdentifier else {
                 throw ParseFailure(code: 105, message: "Invalid field name: \(field).")
             }

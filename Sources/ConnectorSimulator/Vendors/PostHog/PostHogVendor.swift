@@ -7,10 +7,11 @@ internal import ConnectorPlatform
 
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
 ///
-/// The project's key is in the body or, as `token`, in the query. An unknown or missing key is refused with 401 and `{detail}`,
-/// as by a self-hosted PostHog. A batch with an event without a name or a person is refused whole, with a text, as by PostHog's
-/// capture service; servers before it drop such events. Not served: `/i/v1/analytics/events`, which clients use only if told to.
-/// Source: PostHog's capture service and its client libraries.
+/// The project's key is in the body or, as `token`, in the query. An unknown or missing key is refused with 401 and `{detail}`, as by a
+/// self-hosted PostHog. A batch with an event without a name or a person is refused whole, with a text, as by PostHog's capture
+/// service; servers before it drop such events. So is one with an event that has more than 1 MB once it is quoted in JSON again, which
+/// is how it goes to the queue of a self-hosted PostHog; newer services answer that with 413. Not served: `/i/v1/analytics/events`,
+/// which clients use only if told to. Source: PostHog's capture service and its client libraries.
 package struct PostHogVendor: Vendor {
     package static let name = "posthog"
     package static let demoCredentials = ["apiKey": "phc_demo"]
@@ -18,6 +19,8 @@ package struct PostHogVendor: Vendor {
 
     /// The maximum size of a decoded request, in bytes.
     private static let limit = 20 << 20
+    /// The maximum size of an event in the queue, in bytes.
+    private static let queueLimit = 1_000_000
     /// The first path components of endpoints for events.
     private static let captures: Set = ["batch", "capture", "e", "track", "engage", "s"]
 
@@ -81,7 +84,8 @@ package struct PostHogVendor: Vendor {
         if !isNamed, event["event"]?.string?.isEmpty != false { return "event submitted with an empty event name" }
         let person = [event["distinct_id"], event["$distinct_id"], event["properties"]?["distinct_id"]]
             .compactMap(\.self).first { $0 != .null }
-        return person == nil || person == "" ? "event submitted without a distinct_id" : nil
+        if person == nil || person == "" { return "event submitted without a distinct_id" }
+        return JSONValue.string(event.serialized()).utf8().count > queueLimit ? "maximum event size exceeded" : nil
     }
 
     /// The definitions of the feature flags, of which there are none; servers with a personal key evaluate flags themselves.

@@ -13,7 +13,7 @@ struct RecordedAnswer: Sendable {
     /// The header fields that the request must have.
     var headers: [(name: String, value: TextPattern)] = []
     /// The query items that the request must have.
-    var query: [(name: String, value: TextPattern)] = []
+    var query: [(name: TextPattern, value: TextPattern)] = []
     /// The JSON or text that the body must contain; nil for any body.
     var body: JSONValue?
     /// The bytes that the body must have; nil for any body.
@@ -65,14 +65,15 @@ struct RecordedAnswer: Sendable {
 
     private func queryDifferences(_ items: [QueryItems.Item], isExact: Bool) -> [AnswerDifference] {
         var differences: [AnswerDifference] = []
-        for (name, value) in query where !items.contains(where: { $0.name == name && value.matches($0.value) }) {
-            let given = items.first { $0.name == name }?.value
+        for (name, value) in query
+        where !items.contains(where: { name.matches($0.name) && value.matches($0.value) }) {
+            let given = items.first { name.matches($0.name) }?.value
             differences.append(
-                AnswerDifference(.query(name), wanted: .string(value.text), given: given.map(JSONValue.string))
+                AnswerDifference(.query(name.text), wanted: .string(value.text), given: given.map(JSONValue.string))
             )
         }
         guard isExact else { return differences }
-        for item in items where !query.contains(where: { $0.name == item.name }) {
+        for item in items where !query.contains(where: { $0.name.matches(item.name) }) {
             differences.append(AnswerDifference(.query(item.name), wanted: nil, given: .string(item.value)))
         }
         return differences

@@ -24,7 +24,7 @@ internal import ConnectorHTTPServer
 /// or by its `sha256`.
 ///
 /// A recording is `exact`: a request must have nothing else in its query and its body, and fails if no answer matches; `*` then stands
-/// for any text in the body, too.
+/// for any text in the body, too, and a response has no `Content-Type` unless its headers do.
 package struct RecordedAnswers: Sendable {
     /// The answers, in file order.
     let answers: [RecordedAnswer]
@@ -40,12 +40,15 @@ package struct RecordedAnswers: Sendable {
 
 extension JSONReader {
     /// Reads `answers`; nil if absent.
-    mutating func answers(in object: JSONObject, at root: JSONPath) -> [RecordedAnswer]? {
+    mutating func answers(in object: JSONObject, at root: JSONPath, isExact: Bool = false) -> RecordedAnswers? {
         let elements = value("answers", in: object, at: root, kind: "an array") { $0.array }
-        return elements?.enumerated().compactMap { answer($1, at: root.appending("answers").appending($0)) }
+        let answers = elements?.enumerated().compactMap { index, element in
+            answer(element, at: root.appending("answers").appending(index), isExact: isExact)
+        }
+        return answers.map { RecordedAnswers($0, isExact: isExact) }
     }
 
-    private mutating func answer(_ value: JSONValue, at place: JSONPath) -> RecordedAnswer? {
+    private mutating func answer(_ value: JSONValue, at place: JSONPath, isExact: Bool) -> RecordedAnswer? {
         let allowed = [
             "method", "path", "when", "times", "delay", "status", "headers", "json", "text", "base64", "error",
         ]
@@ -67,7 +70,7 @@ extension JSONReader {
         }
         let times = integer("times", in: object, at: place, within: 1...1_000_000).map { Int($0) }
         let delay = delay("delay", in: object, at: place)
-        let response = response(in: object, at: place)
+        let response = response(in: object, at: place, isExact: isExact)
         var answer = RecordedAnswer(
             method: method,
             path: .init(path ?? ""),
@@ -84,7 +87,7 @@ extension JSONReader {
         let allowed = ["headers", "query", "body", "base64", "sha256"]
         guard let object = members(of: conditions, at: place, allowed: allowed) else { return }
         answer.headers = texts("headers", in: object, at: place).map { ($0, .init($1)) }
-        answer.query = texts("query", in: object, at: place).map { ($0, .init($1)) }
+        answer.query = texts("query", in: object, at: place).map { (TextPattern($0), TextPattern($1)) }
         answer.body = object["body"]
         answer.bytes = value("base64", in: object, at: place, kind: "Base64") { $0.string.flatMap(Base64.decode) }
         answer.digest = value("sha256", in: object, at: place, kind: "64 hexadecimal digits in lower case") { value in
@@ -94,7 +97,7 @@ extension JSONReader {
         }
     }
 
-    private mutating func response(in object: JSONObject, at place: JSONPath) -> HTTPResponse {
+    private mutating func response(in object: JSONObject, at place: JSONPath, isExact: Bool) -> HTTPResponse {
         let failure = requestFailure(in: object, at: place)
         let isResponse = ["status", "headers", "json", "text", "base64"].contains { object[$0] != nil }
         if let failure, !isResponse { return HTTPResponse(failing: failure) }
@@ -115,6 +118,7 @@ extension JSONReader {
         if let body = value("base64", in: object, at: place, kind: "Base64", { $0.string.flatMap(Base64.decode) }) {
             response.body = body
         }
+        if isExact { response.headers["Content-Type"] = nil }
         for (name, value) in texts("headers", in: object, at: place) {
             guard Self.isField(name, value) else {
                 let here = place.appending("headers").appending(name)

@@ -13,6 +13,7 @@ package final class RecordedVendor: Vendor {
     package static let secretKeys: [String] = []
 
     private let answers: RecordedAnswers
+    private let redaction: Redaction
     /// How often each answer was given.
     private let counts: Mutex<[Int]>
 
@@ -22,8 +23,12 @@ package final class RecordedVendor: Vendor {
     }
 
     /// Creates a vendor with recorded answers.
-    init(_ answers: RecordedAnswers) {
+    ///
+    /// - Parameter redaction: Removes the credentials from a request that is quoted to the plugin which sent it: the host has inserted
+    ///   them, and the plugin must not see them.
+    init(_ answers: RecordedAnswers, hiding redaction: Redaction = Redaction(secrets: [])) {
         self.answers = answers
+        self.redaction = redaction
         counts = Mutex(Array(repeating: 0, count: answers.answers.count))
     }
 
@@ -31,7 +36,7 @@ package final class RecordedVendor: Vendor {
 
     package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
         if let exchange = recorded(for: request) { return exchange }
-        let reason = answers.refusal(of: AnsweredRequest(request))
+        let reason = answers.refusal(of: AnsweredRequest(redaction.redact(request)))
         return SimulatedExchange(
             response: answers.isExact
                 ? HTTPResponse(failing: .unanswered(reason)) : failure(status: 404, code: nil, message: reason)

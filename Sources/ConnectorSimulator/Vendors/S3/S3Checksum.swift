@@ -6,6 +6,21 @@ internal import ConnectorDigest
 
 /// The checksums that a client sends with a body, in `Content-MD5` and `x-amz-checksum-…`.
 enum S3Checksum {
+    /// The names of the fields with checksums that the simulator checks, and answers with.
+    static let names: Set = [
+        "x-amz-checksum-crc32", "x-amz-checksum-crc32c", "x-amz-checksum-crc64nvme", "x-amz-checksum-sha256",
+    ]
+
+    /// The fields with checksums.
+    static func values(of fields: HTTPFields) -> [HTTPField] {
+        fields.filter { names.contains($0.name.lowercased()) }
+    }
+
+    /// Removes the fields with checksums, for an answer to a client that does not ask for them.
+    static func remove(from fields: inout HTTPFields) {
+        for field in values(of: fields) { fields.remove(field.name) }
+    }
+
     /// Throws unless every checksum among the fields is that of a body.
     static func check(_ body: [UInt8], _ fields: HTTPFields) throws(S3Failure) {
         for field in fields {

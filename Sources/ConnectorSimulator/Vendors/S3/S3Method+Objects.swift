@@ -10,6 +10,7 @@ extension S3Method {
     func object() throws(S3Failure) -> HTTPResponse {
         guard let object = bucket.objects[key] else { throw .noSuchKey }
         var response = HTTPResponse(status: 200, headers: object.fields, body: object.content)
+        if request.fields["x-amz-checksum-mode"] != "ENABLED" { S3Checksum.remove(from: &response.headers) }
         for item in query.items {
             if let name = Self.answerFields[item.name] { response.headers[name] = item.value }
         }
@@ -24,6 +25,8 @@ extension S3Method {
         default: break
         }
         response = response.part(request.fields["Range"])
+        // A checksum is the whole object's.
+        if response.status == 206 { S3Checksum.remove(from: &response.headers) }
         if response.status == 416 { throw S3Failure(416, "InvalidRange", "The requested range is not satisfiable") }
         return response
     }
@@ -46,7 +49,7 @@ extension S3Method {
         var kept = HTTPFields(
             request.fields.filter { field in
                 let name = field.name.lowercased()
-                return name.starts(ascii: "x-amz-meta-") || names.contains(name)
+                return name.starts(ascii: "x-amz-meta-") || names.contains(name) || S3Checksum.names.contains(name)
             }
         )
         if kept["Content-Type"] == nil { kept["Content-Type"] = "binary/octet-stream" }
@@ -72,8 +75,13 @@ extension S3Method {
     mutating func put() throws(S3Failure) -> HTTPResponse {
         try checkConditions()
         try S3Checksum.check(request.body, request.fields)
-        let tag = save(request.body, S3Bucket.tag(MD5.digest(of: request.body)), kept)
-        return HTTPResponse(status: 200, headers: ["ETag": tag])
+        return stored(save(request.body, S3Bucket.tag(MD5.digest(of: request.body)), kept))
+    }
+
+    /// The answer that the body was stored, with its tag and the checksums that came with it.
+    func stored(_ tag: String) -> HTTPResponse {
+        let tag = HTTPField(name: "ETag", value: tag)
+        return HTTPResponse(status: 200, headers: HTTPFields([tag] + S3Checksum.values(of: request.fields)))
     }
 
     /// Stores an object, and returns its tag.

@@ -42,7 +42,7 @@ extension S3Method {
         if !isCopy { try S3Checksum.check(request.body, request.fields) }
         let part = S3Bucket.Part(content: isCopy ? try copiedRange() : request.body, modified: request.receivedAt)
         bucket.uploads[uploadID]?.parts[number] = part
-        return isCopy ? copied("CopyPartResult", part.tag) : HTTPResponse(status: 200, headers: ["ETag": part.tag])
+        return isCopy ? copied("CopyPartResult", part.tag) : stored(part.tag)
     }
 
     /// The bytes of an object that become a part.
@@ -84,15 +84,16 @@ extension S3Method {
         let upload = try upload()
         let parts = try body("CompleteMultipartUpload").all("Part")
         guard !parts.isEmpty else { throw .malformed }
-        var (content, digests, last): ([UInt8], [UInt8], Int) = ([], [], 0)
+        let numbers = parts.compactMap { part in part["PartNumber"].flatMap { Int($0.text) } }
+        guard zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) else {
+            throw S3Failure(400, "InvalidPartOrder", "The list of parts was not in ascending order.")
+        }
+        var (content, digests): ([UInt8], [UInt8]) = ([], [])
         for (index, part) in parts.enumerated() {
             guard let number = part["PartNumber"].flatMap({ Int($0.text) }), let found = upload.parts[number],
                 let tag = part["ETag"]?.text, tag != "*", Self.names(found.tag, tag)
             else {
                 throw S3Failure(400, "InvalidPart", "One or more of the specified parts could not be found.")
-            }
-            guard number > last else {
-                throw S3Failure(400, "InvalidPartOrder", "The list of parts was not in ascending order.")
             }
             guard index == parts.count - 1 || found.content.count >= 5 << 20 else {
                 throw S3Failure(
@@ -101,7 +102,6 @@ extension S3Method {
                     "Your proposed upload is smaller than the minimum allowed object size."
                 )
             }
-            last = number
             content += found.content
             digests += found.digest
         }

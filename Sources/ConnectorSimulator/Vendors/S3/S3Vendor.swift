@@ -8,10 +8,10 @@ internal import Synchronization
 /// Amazon S3: buckets, objects, multipart uploads, lists with pages and delimiters, copies, conditions, and signatures of version 4
 /// in headers, presigned URLs and chunks.
 ///
-/// The buckets named by the accepted credentials exist from the start. If a request's credentials say that the host names the
-/// bucket, its path does not. If any credentials are for the region `auto`, which is Cloudflare R2's, a request without a
-/// signature is refused as R2 refuses it. A request with a signed header may be of any age. There are no versions, tags, access
-/// lists and encryption: requests for them are refused, and change nothing. Source: the API reference of Amazon S3.
+/// The buckets named by the accepted credentials exist from the start. If a request's credentials say that the host names the bucket,
+/// its path does not. If any credentials are for the region `auto`, which is Cloudflare R2's, a request without a signature is refused
+/// as R2 refuses it. A request with a signed header may be of any age. There are no versions, tags, access lists, encryption and
+/// uploads of forms: requests for them are refused, and change nothing. Source: the API reference of Amazon S3.
 package final class S3Vendor: Vendor {
     package static let name = "s3"
     package static let demoCredentials = [
@@ -63,6 +63,10 @@ package final class S3Vendor: Vendor {
     private func authenticate(
         _ request: SimulatedRequest
     ) throws(S3Failure) -> (set: [String: String], request: SimulatedRequest) {
+        // Its signature is in the form, and covers the policy.
+        if request.method == "POST", request.mediaType == "multipart/form-data" {
+            throw .notImplemented("uploads of forms")
+        }
         if request.fields["Authorization"] == nil, request.query["X-Amz-Signature"] == nil,
             credentials.accepts("region", "auto")
         {

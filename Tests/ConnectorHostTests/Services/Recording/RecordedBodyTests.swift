@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `JSON that is nested as deeply as a plugin may read it is recorded and replayed`() async throws {
-        let depth = JSONParser.depthLimit
+        let depth = JSONParser.vendorDepthLimit
         let body = Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
         let server = LoopbackServer { .response(200, [], $0.body) }
         defer { server.stop() }

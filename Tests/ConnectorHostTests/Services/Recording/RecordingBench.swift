@@ -3,6 +3,7 @@
 
 import ConnectorBase
 import ConnectorSimulator
+import Testing
 
 @testable import ConnectorPlatform
 @testable import ConnectorServices
@@ -28,10 +29,10 @@ final class RecordingBench: Sendable {
     var answers: [JSONValue] { (try? JSONValue(document: Array(text.utf8)))?["answers"]?.array ?? [] }
 
     /// A plugin that is recorded, on a host of its own.
-    func plugin(_ time: Timestamp? = nil) -> PluginSide {
+    func plugin(_ time: Timestamp? = nil, key: String = RecordingBench.key) -> PluginSide {
         PluginSide(
             host: HostServices(options: .init(clock: clock, http: .patient)),
-            secrets: ["key": Self.key],
+            secrets: ["key": key],
             recording: RecordingTarget(file, time: time)
         )
     }
@@ -39,11 +40,17 @@ final class RecordingBench: Sendable {
     /// Replays the file to a plugin that has another key.
     func replay(_ body: (_ plugin: PluginSide, _ url: String) async throws -> Void) async throws {
         let world = try JSONValue(document: Array(text.utf8))
-        let simulator = try Simulator(answers: world)
+        let secrets = ["key": "another-key-entirely"]
+        let answers = try #require(try SimulatedWorld(parsing: world.utf8(), file: "answers").answers)
+        var options = SimulatorOptions()
+        options.vendors = []
+        options.recorded = [(Simulator.answersVendor, answers)]
+        options.credentials = [Simulator.answersVendor: [secrets]]
+        let simulator = try Simulator(options)
         let serving = Task { try await simulator.run() }
         defer { serving.cancel() }
         let plugin = PluginSide(
-            secrets: ["key": "another-key-entirely"],
+            secrets: secrets,
             vendor: SimulatedVendor(time: world["time"]?.string.flatMap(Timestamp.init(parsing:)))
         )
         try await body(plugin, try await simulator.baseURL(of: Simulator.answersVendor))

@@ -111,6 +111,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [#"{"name":"demo","password":"{{secret:key}}"}"#, #"{"list":[{"of {{secret:key}}":1}],"n":2}"#])
+    func `a request replays with another key if the name of a member has the key, or is the end of it`(_ body: String)
+        async throws
+    {
+        let server = LoopbackServer { _ in
+            .response(200, [], Array(#"{"password":"short","passwords":[{"of demo-password":1}]}"#.utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async -> RequestEnd {
+            await plugin.request("POST", url + "/login", body: Array(body.utf8))
+        }
+        #expect(await ask(session.plugin(key: "demo-password"), server.url("")).code == 200)
+        #expect(!session.text.contains("password") && !session.text.contains("•"))
+        try await session.replay { plugin, url in
+            let end = await ask(plugin, url)
+            let expected: JSONValue = ["redacted": "short", "redacteds": [["of redacted": 1]]]
+            let body = try JSONValue(parsing: end.body)
+            #expect(body == expected, "\(end.message)")
+        }
+    }
+
     @Test(arguments: [1, 2, 7]) func `a key that comes split into chunks is nowhere in the recording`(size: Int)
         async throws
     {

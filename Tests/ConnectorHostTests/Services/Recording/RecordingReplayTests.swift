@@ -53,6 +53,43 @@ import Testing
         }
     }
 
+    @Test func `a replay adds no type to a response, and leaves parts as compressed as they came`() async throws {
+        let packed = try Gzip.compress(Array("hello".utf8))
+        let server = LoopbackServer { request in
+            request.line.contains("/packed")
+                ? .response(200, [("Content-Encoding", "gzip")], packed) : .response(200, [], Array("plain".utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async throws {
+            let plain = await plugin.request("GET", url + "/plain")
+            #expect(plain.text == "plain" && plain.fields["content-type"] == nil, "\(plain.message)")
+            let parts = try plugin.stream("GET", url + "/packed")
+            #expect(await parts.next()?.fields["content-encoding"] == "gzip")
+            var received: [UInt8] = []
+            while let part = await parts.part(), !part.isDone { received += part.body }
+            #expect(received == packed)
+        }
+        try await ask(session.plugin(), server.url(""))
+        try await session.replay { try await ask($0, $1) }
+    }
+
+    @Test func `a secret that names a query item is replayed with another key`() async throws {
+        let server = LoopbackServer { _ in .response(200, [], Array("ok".utf8)) }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async {
+            let end = await plugin.request("GET", url + "/a?{{secret:key}}=1&b=2")
+            #expect(end.text == "ok", "\(end.message)")
+        }
+        await ask(session.plugin(), server.url(""))
+        try await session.replay { plugin, url in
+            await ask(plugin, url)
+            let end = await plugin.request("GET", url + "/a?{{secret:key}}=2&b=2")
+            #expect(end.status == CONNECTOR_FAILED)
+        }
+    }
+
     @Test func `the header that chooses an answer is compared, and a credential is not`() async throws {
         let server = LoopbackServer { _ in .response(206, [], Array("ok".utf8)) }
         defer { server.stop() }

@@ -91,12 +91,17 @@ final class LoopbackServer: Sendable {
     }
 
     /// A server that answers, whatever has come of the request, with the heads that a test sends, and keeps the connection open.
-    static func hasty(_ heads: ScriptLine) -> LoopbackServer {
+    ///
+    /// - Parameter bytes: What it writes for a text; a whole head unless told.
+    static func hasty(
+        _ heads: ScriptLine,
+        _ bytes: @escaping @Sendable (_ text: String) -> String = { "HTTP/1.1 \($0)\r\n\r\n" }
+    ) -> LoopbackServer {
         let hasAnswered = Atomic(false)
         return LoopbackServer(readsRequests: false) { _ in
             if hasAnswered.exchange(true, ordering: .relaxed) { return .stall }
             return .written { write in
-                while let head = heads.next() { write(Array("HTTP/1.1 \(head)\r\n\r\n".utf8)) }
+                while let head = heads.next() { write(Array(bytes(head).utf8)) }
             }
         }
     }

@@ -39,6 +39,26 @@ extension PluginSide {
         }
     }
 
+    /// Writes a value if the key has the expected one; nil stands for none.
+    func replace(_ key: String, _ expected: [UInt8]?, _ value: [UInt8]) -> StorageAnswer {
+        // One byte more gives an empty value an address, too.
+        let old = (expected ?? []) + [0]
+        return unsafe call(key) { table, key, length, _, error in
+            unsafe old.withUnsafeBufferPointer { old in
+                unsafe table.replace(
+                    table.context,
+                    key,
+                    length,
+                    expected == nil ? nil : old.baseAddress,
+                    UInt64(expected?.count ?? 0),
+                    value,
+                    UInt64(value.count),
+                    &error
+                )
+            }
+        }
+    }
+
     /// Removes a value.
     func remove(_ key: String) -> StorageAnswer {
         unsafe call(key) { table, key, length, _, error in

@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 
 /// The entries, one JSON array under one key of the storage.
-actor Book {
+struct Book: Sendable {
     /// An amount and what it was for.
     struct Entry: Sendable {
         var cents: Int64
@@ -16,16 +16,18 @@ actor Book {
 
     private static let key = "entries"
     private let storage: any StorageService
-    /// The latest change; each change awaits the one before it.
-    private var last: Task<Void, Never>?
 
     init(_ storage: any StorageService) {
         self.storage = storage
     }
 
     /// Everything in the book, oldest first.
-    nonisolated func entries() async throws -> [Entry] {
-        guard let text = try await storage.value(of: Self.key) else { return [] }
+    func entries() async throws -> [Entry] {
+        try Self.entries(in: await storage.value(of: Self.key))
+    }
+
+    private static func entries(in text: [UInt8]?) throws -> [Entry] {
+        guard let text else { return [] }
         return try JSONValue(parsing: text).array?.compactMap { json in
             guard let cents = json["cents"]?.integer, let text = json["text"]?.string else { return nil }
             return Entry(cents: cents, text: text)
@@ -33,19 +35,18 @@ actor Book {
     }
 
     /// Adds an entry, and returns the balance with it.
+    ///
+    /// Begins again if another call has added one meanwhile: of this instance, or of the next one during a reload.
     func add(_ entry: Entry, overdraft: Int64) async throws -> Int64 {
-        let earlier = last
-        let change = Task { [self] in
-            await earlier?.value
-            let entries = try await entries() + [entry]
+        while true {
+            let text = try await storage.value(of: Self.key)
+            let entries = try Self.entries(in: text) + [entry]
             let balance = entries.reduce(0) { $0 + $1.cents }
             guard entry.cents > 0 || balance >= -overdraft else {
                 throw PluginError(.conflict, "the balance would be \(balance), below the overdraft of \(overdraft)")
             }
-            try await storage.set(JSONValue.array(entries.map(\.json)).utf8(), for: Self.key)
-            return balance
+            let new = JSONValue.array(entries.map(\.json)).utf8()
+            if try await storage.replace(text, with: new, for: Self.key) { return balance }
         }
-        last = Task { _ = await change.result }
-        return try await change.value
     }
 }

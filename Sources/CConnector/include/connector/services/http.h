@@ -10,7 +10,7 @@
  * a tunnel through the proxy (CONNECT); the plugin sees no difference. If the proxy cannot be reached or refuses, the
  * status is CONNECTOR_UNAVAILABLE and the message names the proxy. A server's certificate must be valid for the URL's
  * host, and be issued by an authority that the system trusts or that the host is configured to trust, by default in
- * SSL_CERT_FILE.
+ * SSL_CERT_FILE. The host shows no certificate of its own: a server that requires one cannot be reached.
  *
  * The host follows up to five redirects. 303 turns any request but HEAD into a GET, and 301 to 303 drop the body of a GET. Any
  * other redirect repeats the request unchanged, also a POST at 301 and 302, which browsers turn into a GET. For another scheme, host
@@ -130,10 +130,10 @@ typedef struct connector_http_response {
  * CONNECTOR_TOO_LARGE (request over the limit, with its secrets), CONNECTOR_PROTOCOL (the answer is over the limit or not
  * HTTP, or redirects too often, to another scheme than http or https, from https to http, to a host that is not
  * allowed, or with a secret in the body to another origin), CONNECTOR_RATE_LIMITED (the answers to the connector's
- * requests in progress have too much), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a
- * time for a gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another
- * thread before `request` has returned: do not hold a lock that `done` takes while you call `request`. It has run before
- * the plugin's `destroy`, and never runs after it.
+ * requests in progress have too much, or the requests need too many connections), CONNECTOR_CANCELLED, CONNECTOR_INVALID.
+ * Runs on a thread of the host, one at a time for a gate, and must not block. It never runs inside `request` on the
+ * caller's thread, but may run on another thread before `request` has returned: do not hold a lock that `done` takes
+ * while you call `request`. It has run before the plugin's `destroy`, and never runs after it.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
@@ -217,8 +217,7 @@ typedef struct connector_http {
      * CONNECTOR_MISUSE, and so is one after the last. CONNECTOR_RATE_LIMITED, after which the same part may be written
      * again, says that the bodies of the connector's requests in progress have too much. Secrets are not inserted, and
      * nothing is compressed. The server may answer before the last part: the rest is not sent after a complete response,
-     * nor once a response other than success (2xx) has begun. One that does not state its length counts as complete a
-     * second after its last part, while the body is not sent. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and
+     * nor once a response other than success (2xx) has begun. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and
      * after the end of the request. A redirect that would need the body again fails with CONNECTOR_PROTOCOL. [any]
      */
     int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,

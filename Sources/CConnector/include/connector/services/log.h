@@ -38,7 +38,9 @@ typedef struct connector_log {
     /**
      * Writes one line. An unknown level counts as the nearest known one. `fields_borrowed` is a JSON object of further
      * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE if a text is not UTF-8 or longer than 64 KiB, or the
-     * fields are not a JSON object: the host repairs the line and logs it anyway. [any]
+     * fields are not a JSON object: the host repairs the line and logs it anyway. Of what an instance writes in one
+     * second, 1000 lines and 256 KiB are logged; the host leaves out the other lines, logs how many, and returns
+     * CONNECTOR_OK. [any]
      */
     int32_t (*CONNECTOR_NONNULL log)(void *CONNECTOR_NONNULL context, int32_t level,
                                      const char *CONNECTOR_NONNULL message_borrowed, uint64_t message_length,

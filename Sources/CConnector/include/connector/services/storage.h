@@ -31,8 +31,8 @@ CONNECTOR_BEGIN_DECLS
 /**
  * The table of storage/1. Keys are UTF-8 and compared byte by byte.
  *
- * The first call reads a file; later reads come from memory. `set` and `remove` write the file and return once it is on
- * the disk, which takes milliseconds. A change is atomic, even across a crash.
+ * The first call reads a file; later reads come from memory. `set`, `remove` and `replace` write the file and return once
+ * it is on the disk, which takes milliseconds. A change is atomic, even across a crash.
  *
  * Besides the statuses below, all return CONNECTOR_INVALID for a key that breaks the rules, CONNECTOR_MISUSE for null or
  * a struct_size that is too small, and CONNECTOR_UNAVAILABLE if the file cannot be read or written.
@@ -65,6 +65,19 @@ typedef struct connector_storage {
     int32_t (*CONNECTOR_NONNULL list)(void *CONNECTOR_NONNULL context, const char *CONNECTOR_NULLABLE prefix_borrowed,
                                       uint64_t prefix_length, connector_bytes_owned *CONNECTOR_NONNULL keys_owned,
                                       connector_error *CONNECTOR_NONNULL error);
+
+    /**
+     * Writes a value as `set` does, but only if the key still has the value `expected`, which is null for none; an empty
+     * one is not null. CONNECTOR_CONFLICT if it has another by now; nothing is changed then.
+     *
+     * To change a part of a value, `get` it, change it and `replace` it, and begin again after a conflict. A plain `set`
+     * would undo what others write in between: another instance of the gate, because a reload opens the next one before
+     * the earlier one ends, or another host of the application. Tables of older hosts end before this field. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL replace)(void *CONNECTOR_NONNULL context, const char *CONNECTOR_NONNULL key_borrowed,
+                                         uint64_t key_length, const uint8_t *CONNECTOR_NULLABLE expected_borrowed,
+                                         uint64_t expected_length, const uint8_t *CONNECTOR_NULLABLE value_borrowed,
+                                         uint64_t value_length, connector_error *CONNECTOR_NONNULL error);
 } connector_storage;
 
 #ifdef __clang__

@@ -5,7 +5,7 @@ internal import ConnectorConfiguration
 
 extension Tree {
     /// The enabled connectors, each once, and the paths that lead to them.
-    struct Plan {
+    struct Outline {
         /// Parents before their own children, in the order of the file.
         private(set) var connectors: [Connector] = []
         /// Whether each connector, with everything above it, is required at any of its places.

@@ -1,0 +1,17 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+extension JSONObject {
+    /// Sets a member whose name is the adapter's, in an object of the application's. A member that has the name already keeps its value
+    /// under the first free name that adds `_`.
+    package mutating func displace(_ name: String, with value: JSONValue) {
+        if let present = self[name] {
+            var free = name + "_"
+            while self[free] != nil { free += "_" }
+            self[free] = present
+        }
+        self[name] = value
+    }
+}
