@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// What reading the secrets of a leaf again yielded.
+/// What reading the secrets of a leaf again yielded: a plan, or what is made of one, for each alternative.
 package struct RenewedSecrets<Value: Sendable>: Sendable {
     /// The leaf with each alternative that can be read, the preferred one first.
     package var alternatives: [Value]
@@ -16,7 +16,7 @@ package struct RenewedSecrets<Value: Sendable>: Sendable {
         (self.alternatives, self.fault) = (alternatives, fault)
     }
 
-    /// The same with other plans; an alternative whose plan becomes nil is left out.
+    /// The same with what a function makes of each alternative; one that becomes nil is left out.
     package func compactMap<Other: Sendable>(_ body: (Value) -> Other?) -> RenewedSecrets<Other> {
         RenewedSecrets<Other>(alternatives.compactMap(body), fault: fault)
     }
