@@ -24,7 +24,7 @@ public struct DeliveryPolicy: Sendable, Hashable {
     /// The longest wait after any failure, unless the vendor asks for a longer one.
     public var longestWait: Duration = .seconds(60)
     /// The longest wait that a vendor gets by asking for it: a server whose clock is wrong may ask for years.
-    static let longestAskedWait = Duration.seconds(86_400)
+    static let longestAskedWait = Duration.nanoseconds(Int64(ConnectorError.longestRetryAfter))
 
     /// What happens to an event that finds the outbox full.
     public enum WhenFull: String, Sendable, Hashable, CaseIterable {
