@@ -58,6 +58,7 @@ static atomic_int is_guarded;
 THREAD_LOCAL const char *loading;
 THREAD_LOCAL void *alternate;
 THREAD_LOCAL uintptr_t calling;
+THREAD_LOCAL const image *library;
 
 /** Frees the alternate stack of a thread that ends. */
 static pthread_key_t ending;
@@ -112,14 +113,23 @@ uintptr_t fatal_signal_set_calling(uintptr_t function) {
     return before;
 }
 
+void fatal_signal_set_library(int32_t image) { library = image_numbered(image); }
+
 void fatal_signal_guard_exit(int32_t guards) { atomic_store(&is_guarded, guards); }
+
+/** The image of the call that the thread makes; null if the thread has no mark. */
+static const image *marked(void) {
+    if (library != NULL) return library;
+    /* A plugin may pass a function of a library, such as free. */
+    return calling == 0 ? NULL : image_at(calling, NULL);
+}
 
 /** The plugin of the call that the thread makes, if its stack does not name one for certain. */
 static image_place called(image_place place) {
-    const image *marked = calling == 0 ? NULL : image_at(calling);
-    if (marked == NULL || (place.image != NULL && !place.is_function)) return place;
-    /* An address within the function, as a return address would be. */
-    return (image_place){marked, calling - marked->base + 1, 0, 0};
+    const image *image = marked();
+    if (image == NULL || place.is_certain) return place;
+    /* An address within the function, as a return address would be. A foreign library may have its function from another one. */
+    return (image_place){image, image_at(calling, image) == image ? calling - image->base + 1 : 0, 0, 0};
 }
 
 /** What the signal has interrupted. */
@@ -196,10 +206,10 @@ static void add_frames(note *document, const interrupted *interrupted) {
     note_text(document, ", \"frames\": [");
     for (int index = 0; index < count; index++) {
         const module *module = module_at(frames[index]);
-        const image *image = image_at(frames[index]);
-        note_text(document, index == 0 ? "[\"" : ", [\"");
         /* A sealed image was loaded under a name that no other process can open. */
-        note_text(document, image != NULL ? image->path : module == NULL ? "?" : module->path);
+        const char *path = image_path_at(frames[index]);
+        note_text(document, index == 0 ? "[\"" : ", [\"");
+        note_text(document, path != NULL ? path : module == NULL ? "?" : module->path);
         note_text(document, "\", \"0x");
         note_number(document, frames[index] - (module == NULL ? 0 : module->base), 16);
         note_text(document, "\"]");
@@ -297,7 +307,7 @@ static void handle(int number, siginfo_t *info, void *context) {
         interrupted interrupted = {.number = number, .address = (uintptr_t)info->si_addr};
         const char *plugin = loading;
         registers(context, &interrupted.instruction, &interrupted.top, &interrupted.frame);
-        image_place place = called(image_on_stack(interrupted.instruction, interrupted.top));
+        image_place place = called(image_on_stack(interrupted.instruction, interrupted.top, marked()));
         say(fatal->name, plugin, place);
         keep(fatal->name, plugin, place, &interrupted);
     }
@@ -317,8 +327,10 @@ static void ending_by(const char *function, int status) {
     /* No signal has interrupted anything here: the unwinder is exact, whereas a look at the stack may be deceived. */
     int count = backtrace(frames, 128);
     for (int index = 0; index < count && place.image == NULL; index++) {
-        place.image = image_at((uintptr_t)frames[index]);
-        if (place.image != NULL) place.offset = (uintptr_t)frames[index] - place.image->base;
+        place.image = image_at((uintptr_t)frames[index], marked());
+        if (place.image == NULL) continue;
+        place.offset = (uintptr_t)frames[index] - place.image->base;
+        place.is_certain = 1;
     }
     place = called(place);
     if (!atomic_load(&is_guarded) && plugin == NULL && place.image == NULL) return;
@@ -389,7 +401,7 @@ static void look(int number, siginfo_t *info, void *context) {
     uintptr_t instruction = 0, top = 0, frame = 0;
     (void)number, (void)info;
     registers(context, &instruction, &top, &frame);
-    image_place place = image_on_stack(instruction, top);
+    image_place place = image_on_stack(instruction, top, marked());
     atomic_store(&answer, place.image != NULL ? place.image->plugin : loading);
     atomic_store(&has_answered, 1);
     errno = error;

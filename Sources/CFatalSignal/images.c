@@ -29,10 +29,31 @@ static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
 static int probe[2] = {-1, -1};
 static struct stat identities[2];
 
-const image *image_at(uintptr_t address) {
+static int contains(const image *image, uintptr_t address) { return address >= image->start && address < image->end; }
+
+/** The first image of a use whose code contains an address; null if there is none. */
+static const image *first_at(uintptr_t address, int32_t use) {
     int count = atomic_load_explicit(&image_count, memory_order_acquire);
     for (int index = 0; index < count; index++) {
-        if (address >= images[index].start && address < images[index].end) return &images[index];
+        if (images[index].use == use && contains(&images[index], address)) return &images[index];
+    }
+    return NULL;
+}
+
+const image *image_at(uintptr_t address, const image *marked) {
+    if (marked != NULL && contains(marked, address)) return marked;
+    return first_at(address, FATAL_SIGNAL_OWN);
+}
+
+const image *image_numbered(int32_t index) {
+    return index < 0 || index >= atomic_load_explicit(&image_count, memory_order_acquire) ? NULL : &images[index];
+}
+
+const char *image_path_at(uintptr_t address) {
+    int count = atomic_load_explicit(&image_count, memory_order_acquire);
+    for (int index = 0; index < count; index++) {
+        /* The name of a library of the system is no path. */
+        if (images[index].path[0] == '/' && contains(&images[index], address)) return images[index].path;
     }
     return NULL;
 }
@@ -113,17 +134,19 @@ static int begins_function(const image *image, uintptr_t address) {
     return 0;
 }
 
-image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
+static image_place place_in(const image *image, uintptr_t address, int is_running, int is_certain) {
+    return (image_place){image, image == NULL ? 0 : address - image->base, is_running, is_certain && image != NULL};
+}
+
+image_place image_on_stack(uintptr_t instruction, uintptr_t top, const image *marked) {
     static uintptr_t words[512];
     const size_t page = sizeof words;
     /* After a stack overflow, the top lies in or below the guard page: look for the stack above it. */
     unsigned absent = 0, present = 0;
-    image_place place = {image_at(instruction), 0, 1, 0};
-    if (place.image != NULL) {
-        place.offset = instruction - place.image->base;
-        return place;
-    }
-    place.is_running = 0;
+    image_place place = place_in(image_at(instruction, marked), instruction, 1, 1);
+    if (place.image != NULL) return place;
+    /* A thread that a foreign library has started has no mark. Whoever called the library is further up. */
+    place = place_in(first_at(instruction, FATAL_SIGNAL_BROUGHT), instruction, 1, 0);
     if (!has_probe()) return place;
     top &= ~(uintptr_t)(sizeof(uintptr_t) - 1);
     while (absent < 4096 && present < 4096) {
@@ -136,12 +159,11 @@ image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
             present++;
         }
         for (size_t index = 0; index < count; index++) {
-            const image *found = image_at(words[index]);
-            if (found == NULL || !follows_call(words[index])) continue;
-            place.image = found;
-            place.offset = words[index] - found->base;
-            place.is_function = begins_function(found, words[index]);
-            return place;
+            const image *found = image_at(words[index], marked);
+            const image *brought = found != NULL || place.image != NULL ? NULL : first_at(words[index], FATAL_SIGNAL_BROUGHT);
+            if ((found == NULL && brought == NULL) || !follows_call(words[index])) continue;
+            if (found != NULL) return place_in(found, words[index], 0, !begins_function(found, words[index]));
+            place = place_in(brought, words[index], 0, 0);
         }
         top = next;
     }
@@ -221,13 +243,14 @@ void modules_refresh(void) {
 #endif
 }
 
-int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *path) {
+int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *path, int32_t use) {
     int index = -1;
 #ifdef __linux__
     struct link_map *map = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return -1;
     const dynamic tables = dynamic_of(map);
-    exits_redirect(map, &tables, ended_at_once);
+    /* The host itself may end the process through an image that is shared. */
+    if (use != FATAL_SIGNAL_SHARED) exits_redirect(map, &tables, ended_at_once);
     modules_refresh();
     pthread_mutex_lock(&growing);
     /* The newest first: it is usually the one. */
@@ -241,12 +264,13 @@ int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *pat
         images[index].base = modules[place].base;
         images[index].plugin = plugin;
         images[index].path = path;
+        images[index].use = use;
         images[index].symbols = tables.symbols;
         atomic_store_explicit(&image_count, count + 1, memory_order_release);
     }
     pthread_mutex_unlock(&growing);
 #else
-    (void)handle, (void)plugin, (void)path;
+    (void)handle, (void)plugin, (void)path, (void)use;
 #endif
     return index;
 }

@@ -13,12 +13,14 @@
 #include <link.h>
 #endif
 
-/** An image of a plugin in this process; kept forever. */
+/** An image of a plugin in this process; kept forever. An image has one entry for each plugin that it is the image of. */
 typedef struct image {
     /** Where its code starts and ends, and where the image begins. */
     uintptr_t start, end, base;
     const char *plugin;
     const char *path;
+    /** Whether other code uses it: FATAL_SIGNAL_OWN, …_BROUGHT or …_SHARED. */
+    int32_t use;
     _Atomic(const char *) gates;
 #ifdef __linux__
     /** The symbols that it exports and imports; null if there are none. */
@@ -34,17 +36,26 @@ typedef struct image_place {
     /** Whether this code was running, as opposed to code that it had called. */
     int is_running;
     /**
-     * Whether an exported function begins there: a word on the stack with that address may just as well be a pointer to the
-     * function.
+     * Whether the plugin has certainly called. Not if an exported function begins there: a word on the stack with that address may
+     * just as well be a pointer to the function. Not in a foreign library, which others may have called.
      */
-    int is_function;
+    int is_certain;
 } image_place;
 
 /** What a plugin calls instead of `_exit`: leaves a note, and ends the process with a nonzero status. */
 void ended_at_once(int status);
 
-/** The image whose code contains an address; null if there is none. Async-signal-safe. */
-const image *image_at(uintptr_t address);
+/**
+ * The image whose code at an address names its plugin: `marked`, the image of the call that the thread makes, or an image that only
+ * its plugin uses. Null if there is none. Async-signal-safe.
+ */
+const image *image_at(uintptr_t address, const image *marked);
+
+/** The image with an index; null if there is none. */
+const image *image_numbered(int32_t index);
+
+/** The file that the code at an address was read from, if that is the image of a plugin; null if not. Async-signal-safe. */
+const char *image_path_at(uintptr_t address);
 
 /** Opens what image_on_stack needs; returns 0 or an errno. */
 int32_t images_prepare(void);
@@ -69,7 +80,10 @@ const module *module_at(uintptr_t address);
  */
 int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *frames, int limit);
 
-/** The uppermost place of a plugin's code on a stack, given the running instruction and the top. Async-signal-safe. */
-image_place image_on_stack(uintptr_t instruction, uintptr_t top);
+/**
+ * The uppermost place of a plugin's code on a stack, given the running instruction, the top, and the image of the call that the
+ * thread makes. Async-signal-safe.
+ */
+image_place image_on_stack(uintptr_t instruction, uintptr_t top, const image *marked);
 
 #endif

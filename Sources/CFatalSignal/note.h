@@ -6,6 +6,8 @@
 #ifndef FATAL_SIGNAL_NOTE_H
 #define FATAL_SIGNAL_NOTE_H
 
+#include <fatal_signal.h>
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +16,7 @@
 /** A text; what does not fit is left out. */
 typedef struct note {
     size_t length;
-    char text[32768];
+    char text[FATAL_SIGNAL_NOTE_SIZE];
 } note;
 
 static inline void note_text(note *note, const char *text) {

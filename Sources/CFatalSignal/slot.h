@@ -9,8 +9,9 @@
 #include "note.h"
 
 /**
- * Prepares the file at a path; null for none. On Linux the file has no name until there is a note, so a process that ends well
- * leaves nothing behind. Where the file system cannot do that, the file is made when there is a note. Not for a signal handler.
+ * Prepares the file at a path; null for none. On Linux the file has no name until there is a note, so a process that exits
+ * normally leaves nothing behind. Where the file system cannot do that, the file is made when there is a note. Not for a signal
+ * handler.
  */
 void slot_prepare(const char *path);
 

@@ -120,7 +120,7 @@ enum ConsoleLoop {
                 height: size.height
             )
             guard await draw(session) else { return }
-            // The console is quitting, so nobody will see the outcome of a pending act.
+            // The console is quitting, so no one will see the outcome of a pending act.
             defer { performing?.cancel() }
             for await event in events {
                 var effects: [TerminalSession.Effect] = []

@@ -56,31 +56,31 @@ extension Outbox {
         while true {
             // This process knows only its own events; the engine knows what the others have stored.
             try await waitForRoom(at: paths, bytes, within: bounds, by: deadline) { _, _ in }
-            let admission = try await engine.append(events, to: paths, within: bounds) { [weak self] admission in
-                guard let self, admission.full == nil else { return }
-                noteDropped(admission, of: events.count, among: paths)
-                stored(events, bytes, admission.step, for: admission.targets, engine)
+            let outcome = try await engine.append(events, to: paths, within: bounds) { [weak self] outcome in
+                guard let self, outcome.full == nil else { return }
+                noteDropped(outcome, of: events.count, among: paths)
+                stored(events, bytes, outcome.step, for: outcome.paths, engine)
             }
-            guard let admission else {
+            guard let outcome else {
                 return try await appendReserved(events, bytes, to: paths, within: bounds, engine, by: deadline)
             }
-            guard admission.full != nil else {
-                await finish(admission.step, for: admission.targets, engine)
-                return admission.targets
+            guard outcome.full != nil else {
+                await finish(outcome.step, for: outcome.paths, engine)
+                return outcome.paths
             }
             try await refresh(engine)
         }
     }
 
     /// Records the events that a full queue has dropped.
-    private func noteDropped(_ admission: Admission, of count: Int, among paths: [String]) {
-        guard !admission.dropped.isEmpty || admission.targets.count < paths.count else { return }
-        let now = environment.clock.wallTime()
+    private func noteDropped(_ outcome: StoringOutcome, of count: Int, among paths: [String]) {
+        guard !outcome.dropped.isEmpty || outcome.paths.count < paths.count else { return }
+        let now = dependencies.clock.wallTime()
         state.withLock { state in
-            for path in paths where !admission.targets.contains(path) {
-                state.statistics.note(.turnedAway(count: count), of: path, revision: admission.step.revision)
+            for path in paths where !outcome.paths.contains(path) {
+                state.statistics.note(.turnedAway(count: count), of: path, revision: outcome.step.revision)
             }
-            for (path, dropped) in admission.dropped {
+            for (path, dropped) in outcome.dropped {
                 let change = StatisticsTracker.Change.settled(
                     delivered: 0,
                     dead: 0,
@@ -89,11 +89,11 @@ extension Outbox {
                     oldest: dropped.oldest,
                     at: now
                 )
-                state.statistics.note(change, of: path, revision: admission.step.revision)
+                state.statistics.note(change, of: path, revision: outcome.step.revision)
             }
         }
-        environment.onChange()
-        for (path, dropped) in admission.dropped { tellDropped(dropped.ids, at: path) }
+        dependencies.onChange()
+        for (path, dropped) in outcome.dropped { tellDropped(dropped.ids, at: path) }
     }
 
     /// Counts events that were stored, and starts to deliver them: on the thread that has stored them, before their caller resumes.
@@ -131,7 +131,7 @@ extension Outbox {
         }
         run(started)
         for delivery in deliveries { delivery.arrived(events.count, bytes: bytes.saturatingAdding(events.count)) }
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Does what the storing of events leaves to their caller, because the engine is needed again.
@@ -168,7 +168,7 @@ extension Outbox {
             for path in refused {
                 let revision = try await engine.countDropped(events.count, of: path)
                 state.withLock { $0.statistics.note(.turnedAway(count: events.count), of: path, revision: revision) }
-                environment.onChange()
+                dependencies.onChange()
             }
             for path in taking {
                 if let bound = bounds[path], bound.whenFull == .dropOldest {

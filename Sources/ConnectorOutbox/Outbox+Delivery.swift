@@ -20,7 +20,7 @@ extension Outbox {
         _ = try await engine()
         try state.withLock { state throws(ConnectorError) in
             guard !state.isClosing else { throw .hostClosed }
-            if state.lock == nil { state.lock = try environment.lock() }
+            if state.lock == nil { state.lock = try dependencies.lock() }
         }
     }
 
@@ -48,12 +48,12 @@ extension Outbox {
             watch(&state)
             // The connectors that were moved or removed while this process could not deliver.
             let late = state.lock == nil ? state.gone : []
-            if state.lock == nil { state.lock = try? environment.lock() }
+            if state.lock == nil { state.lock = try? dependencies.lock() }
             guard state.lock != nil else { return ([], []) }
-            return (state.statistics.targets.compactMap { begin($0, engine, &state) }, late)
+            return (state.statistics.paths.compactMap { begin($0, engine, &state) }, late)
         }
         run(started)
-        environment.onChange()
+        dependencies.onChange()
         await settleLateEvents(of: late)
     }
 
@@ -61,35 +61,40 @@ extension Outbox {
     func begin(_ path: String, _ engine: any OutboxEngine, _ state: inout State) -> Delivery? {
         guard state.isDraining, !state.isClosing, state.lock != nil, state.deliveries[path] == nil else { return nil }
         guard state.receives(path), let target = state.targets[path] else { return nil }
-        let delivery = delivery(to: target, engine)
+        let delivery = delivery(to: target, engine, after: state.pauses.removeValue(forKey: path))
         state.deliveries[path] = delivery
         return delivery
     }
 
     func run(_ deliveries: [Delivery]) {
-        for delivery in deliveries { delivery.start(on: environment.executor) }
+        for delivery in deliveries { delivery.start(on: dependencies.executor) }
     }
 
-    private func delivery(to target: DeliveryTarget, _ engine: any OutboxEngine) -> Delivery {
+    private func delivery(
+        to target: DeliveryTarget,
+        _ engine: any OutboxEngine,
+        after pause: Delivery.Pause?
+    ) -> Delivery {
         Delivery(
             to: target,
-            Delivery.Environment(
+            Delivery.Dependencies(
                 engine: engine,
-                clock: environment.clock,
-                jitter: environment.jitter,
+                clock: dependencies.clock,
+                jitter: dependencies.jitter,
                 onSettled: { [weak self] in self?.settled($0, $1, $2, $3) },
-                onChange: environment.onChange,
-                onPause: { [environment] in environment.onPause(target.path, $0) }
-            )
+                onChange: dependencies.onChange,
+                onPause: { [dependencies] in dependencies.onPause(target.path, $0) }
+            ),
+            after: pause
         )
     }
 
     /// Polls for the changes of other processes from now on, if nothing does so yet.
     func watch(_ state: inout State) {
         guard state.timer == nil, !state.isClosing else { return }
-        state.timer = environment.clock.schedule(after: Self.interval) { [weak self] in
+        state.timer = dependencies.clock.schedule(after: Self.interval) { [weak self] in
             guard let self else { return }
-            Task(executorPreference: self.environment.executor) { [weak self] in await self?.look() }
+            Task(executorPreference: self.dependencies.executor) { [weak self] in await self?.look() }
         }
     }
 
@@ -98,7 +103,7 @@ extension Outbox {
         let isWanted = state.withLock { state in
             guard !state.isClosing else { return false }
             // The lock file may have been removed with the directory: lock the new one.
-            if state.lock?.isInPlace == false { state.lock = (try? environment.lock()) ?? state.lock }
+            if state.lock?.isInPlace == false { state.lock = (try? dependencies.lock()) ?? state.lock }
             return true
         }
         if isWanted { await poll() }
@@ -165,21 +170,21 @@ extension Outbox {
             oldest: batch.entries.last.flatMap { $0.attempts == 0 ? $0.createdAt : nil },
             tried: batch.entries.map(\.createdAt),
             stay: stay.map { batch.entries[$0].createdAt },
-            at: environment.clock.wallTime()
+            at: dependencies.clock.wallTime()
         )
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         let waiting = state.withLock { state -> QueueWaiters.Woken in
-            state.statistics.note(change, of: batch.target, revision: step.revision)
-            state.rates[batch.target, default: DeliveryRate(start: now)].count(delivered, at: now)
+            state.statistics.note(change, of: batch.path, revision: step.revision)
+            state.rates[batch.path, default: DeliveryRate(start: now)].count(delivered, at: now)
             return outcomes.contains { $0 != .waiting } ? state.waiters.take() : .none
         }
         waiting.wake()
-        environment.onChange()
+        dependencies.onChange()
         guard !receipts.isEmpty else { return }
-        let paths = receiptPaths(of: batch.target)
+        let paths = receiptPaths(of: batch.path)
         // Of an event that was not sent there is nothing to tell.
         for (index, entry) in batch.entries.enumerated() where failures[index] != nil || outcomes[index].leavesQueue {
-            let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.target) }
+            let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.path) }
             for path in paths {
                 receipts.publish(DeliveryChange(path, outcomes[index].state, error: error), of: entry.id)
             }

@@ -59,8 +59,8 @@ extension OutboxEngine {
     /// How many records are moved at a time.
     package static var pageSize: Int { 1000 }
 
-    /// Puts dead letters back in the queue; leaves those of connectors to which nobody delivers, where they would wait for ever, and
-    /// those without a payload, of which nothing could be delivered.
+    /// Puts dead letters back in the queue; leaves those of connectors to which nothing is delivered, where they would wait forever, or for
+    /// which the store is not prepared, and those without a payload, of which nothing could be delivered.
     ///
     /// - Parameter paths: The connectors of the configuration.
     /// - Returns: How many, and an error that says which are left; nil if none is.
@@ -68,26 +68,33 @@ extension OutboxEngine {
         _ selection: RecordSelection,
         among paths: Set<String>
     ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
+        let prepared = try await prepared(paths)
         var left: [String: Int] = [:]
-        for (path, queue) in try await statistics() where queue.dead > 0 && !paths.contains(path) {
-            if selection.targets?.contains(path) ?? true { left[path] = queue.dead }
+        for (path, queue) in try await statistics() where queue.dead > 0 && !prepared.contains(path) {
+            if selection.paths?.contains(path) ?? true { left[path] = queue.dead }
         }
         if selection.ids != nil, !left.isEmpty {
-            let others = RecordSelection(targets: Set(left.keys), ids: selection.ids, states: [.dead])
-            left = Dictionary(grouping: try await records(others), by: \.target).mapValues(\.count)
+            let others = RecordSelection(paths: Set(left.keys), ids: selection.ids, states: [.dead])
+            left = Dictionary(grouping: try await records(others), by: \.path).mapValues(\.count)
         }
         var selection = selection
-        selection.targets = selection.targets?.intersection(paths) ?? paths
+        selection.paths = selection.paths?.intersection(prepared) ?? prepared
         let count = try await replay(selection)
         selection.states = [.dead]
         // What is left has not changed what was replayed, so a failure to read it is no error.
         let empty = (try? await records(selection))?.count { $0.event.payload.isEmpty } ?? 0
-        return (count, Self.leaving(left, withoutPayload: empty))
+        return (count, Self.leaving(left, among: paths, withoutPayload: empty))
     }
 
-    /// The error that says how many dead letters stay with connectors to which nobody delivers, and how many stay because the store has
-    /// no payload of them; nil if none does.
-    private static func leaving(_ letters: [String: Int], withoutPayload empty: Int) -> ConnectorError? {
+    /// The error that says how many dead letters stay with connectors to which nothing is delivered, and how many stay because the store
+    /// has no payload of them; nil if none does.
+    ///
+    /// - Parameter connectors: The connectors of the configuration.
+    private static func leaving(
+        _ letters: [String: Int],
+        among connectors: Set<String>,
+        withoutPayload empty: Int
+    ) -> ConnectorError? {
         let lost = "\(stay(empty)), as the outbox has no payload of \(empty == 1 ? "it" : "them")"
         guard !letters.isEmpty else {
             guard empty > 0 else { return nil }
@@ -100,7 +107,10 @@ extension OutboxEngine {
         let count = letters.values.reduce(0) { $0.saturatingAdding($1) }
         let paths = letters.keys.sorted()
         let names = paths.prefix(10).map(\.excerpt).joined(separator: ", ") + (paths.count > 10 ? ", …" : "")
-        let kept = "\(stay(count)), as no connector of the configuration gets them: \(names)"
+        let reason =
+            paths.allSatisfy { connectors.contains($0) }
+            ? "as the outbox has no queue for" : "as no connector of the configuration gets them:"
+        let kept = "\(stay(count)), \(reason) \(names)"
         return ConnectorError(
             .unknownConnector,
             empty == 0 ? kept : "\(kept); \(lost)",
@@ -130,7 +140,7 @@ extension OutboxEngine {
         repeat {
             let records = try await records(selection)
             selection.after = records.next(limit: Self.pageSize)
-            var letters = records.filter { $0.target != path }
+            var letters = records.filter { $0.path != path }
             letters = leave(&left, of: letters) { letter in
                 letter.event.payload.isEmpty ? (code: .tooLarge, text: "the outbox has no payload") : nil
             }
@@ -144,12 +154,12 @@ extension OutboxEngine {
                 return (code: .conflict, text: "\(path.excerpt) has delivered the event before")
             }
             let dead = Set(letters.map(\.event.id).filter { states[$0] == .dead })
-            if !dead.isEmpty { _ = try await replay(RecordSelection(targets: [path], ids: dead, states: [.dead])) }
+            if !dead.isEmpty { _ = try await replay(RecordSelection(paths: [path], ids: dead, states: [.dead])) }
             let others = letters.filter { states[$0.event.id] != .dead && states[$0.event.id] != .queued }
             if !others.isEmpty { try await store(others, alsoFor: path) }
-            for (target, part) in Dictionary(grouping: letters, by: \.target) {
+            for (origin, part) in Dictionary(grouping: letters, by: \.path) {
                 let ids = Set(part.map(\.event.id))
-                count += try await drop(RecordSelection(targets: [target], ids: ids, states: [.dead]))
+                count += try await drop(RecordSelection(paths: [origin], ids: ids, states: [.dead]))
             }
         } while selection.after != nil
         return (count, Self.leaving(left))
@@ -163,7 +173,7 @@ extension OutboxEngine {
         at path: String
     ) async throws(ConnectorError) -> [String: OutboxRecord.State] {
         let ids = Set(letters.map(\.event.id))
-        let known = try await records(RecordSelection(targets: [path], ids: ids, states: isShared ? [.dead] : nil))
+        let known = try await records(RecordSelection(paths: [path], ids: ids, states: isShared ? [.dead] : nil))
         // A letter without a payload cannot be replayed, but its event can be stored once more.
         let whole = known.filter { $0.state != .dead || !$0.event.payload.isEmpty }
         return Dictionary(whole.map { ($0.event.id, $0.state) }) { first, _ in first }

@@ -24,7 +24,7 @@ extension Outbox {
 
     /// How many events a second a connector's vendor took from this process within the last minute.
     package func rate(of path: String) -> Double {
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         return state.withLock { $0.rates[path]?.perSecond(at: now) ?? 0 }
     }
 
@@ -43,15 +43,20 @@ extension Outbox {
 
     /// Ends the pause of a connector's delivery, and the waits of its single events: an operator wants an attempt now.
     package func wake(_ path: String) async {
-        guard let delivery = state.withLock({ $0.deliveries[path] }) else { return }
+        let delivery = state.withLock { state in
+            state.pauses[path] = nil
+            return state.deliveries[path]
+        }
+        guard let delivery else { return }
+        delivery.willHasten()
         // If the store fails, the attempt tells.
-        if let engine = openEngine { try? await engine.hasten(path, now: environment.clock.wallTime()) }
+        if let engine = openEngine { try? await engine.hasten(path, now: dependencies.clock.wallTime()) }
         delivery.wake()
     }
 
     /// Waits until the queues of some connectors are empty.
     ///
-    /// - Parameter isStored: Whether an earlier process may have left events, of which nobody knows before the engine is open.
+    /// - Parameter isStored: Whether an earlier process may have left events, which are unknown until the engine is open.
     /// - Returns: Whether they are empty; false if the limit came first.
     /// - Throws: `storage` if the engine cannot be opened; `not-open` if the outbox has closed, or closes while events wait; `cancelled`
     ///   if the caller's task was cancelled while they do.
@@ -89,7 +94,7 @@ extension Outbox {
     /// Whether some queues are known to be empty, for a caller that waits no longer.
     private func isFlushed(_ paths: [String], isStored: Bool) throws(ConnectorError) -> Bool {
         let (isEmpty, isClosing) = state.withLock { state in
-            let isKnown = state.opened != nil || !isStored && !state.isClosing
+            let isKnown = state.openEngine != nil || !isStored && !state.isClosing
             return (isKnown && state.areEmpty(paths), state.isClosing)
         }
         if isEmpty { return true }
@@ -109,7 +114,7 @@ extension Outbox {
         let result = OneShot<Value?>()
         let task = Task { result.send(await body()) }
         let value: Value?? = await withTaskCancellationHandler {
-            if let limit { await result.wait(for: limit, on: environment.clock) } else { await result.wait() }
+            if let limit { await result.wait(for: limit, on: dependencies.clock) } else { await result.wait() }
         } onCancel: {
             task.cancel()
             result.send(nil)

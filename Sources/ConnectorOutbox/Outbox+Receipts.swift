@@ -28,7 +28,7 @@ extension Outbox {
             let records: [OutboxRecord]
             do throws(ConnectorError) {
                 let engine = try await engine()
-                records = try await engine.records(RecordSelection(targets: Set(places + paths), ids: [id]))
+                records = try await engine.records(RecordSelection(paths: Set(places + paths), ids: [id]))
                 if !engine.isShared { state.withLock { watch(&$0) } }
             } catch {
                 // If the host closes, the engine may have closed under the call.
@@ -37,8 +37,8 @@ extension Outbox {
             }
             for (path, place) in zip(paths, places) {
                 // The event of a connector that is moving may still be at the old path, where it is dropped once it is at the new one.
-                let old = records.first { $0.target == path && (path == place || $0.state != .dropped) }
-                let record = records.first { $0.target == place } ?? old
+                let old = records.first { $0.path == path && (path == place || $0.state != .dropped) }
+                let record = records.first { $0.path == place } ?? old
                 // An event that the engine has forgotten was delivered, or dropped long ago.
                 subscriber.begin(with: record?.change(at: path) ?? DeliveryChange(path, .delivered))
             }
@@ -60,8 +60,8 @@ extension Outbox {
         try await refresh(engine)
         for record in records {
             // At the old path of a moved connector, events were dropped once they were at the new one.
-            if record.state == .dropped, state.withLock({ $0.renames[record.target] != nil }) { continue }
-            for path in receiptPaths(of: record.target) {
+            if record.state == .dropped, state.withLock({ $0.renames[record.path] != nil }) { continue }
+            for path in receiptPaths(of: record.path) {
                 receipts.publish(record.change(at: path), of: record.event.id)
             }
         }

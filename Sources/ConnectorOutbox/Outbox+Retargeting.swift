@@ -9,8 +9,8 @@ internal import Synchronization
 extension Outbox {
     /// Delivers to these connectors from now on.
     ///
-    /// A connector that stays keeps its queue. Its delivery restarts after the current batch if its policy has changed. The
-    /// events of a connector that is gone become dead letters; this returns once they have.
+    /// A connector that stays keeps its queue. Its delivery restarts after the current batch if its policy has changed; a wait that
+    /// the vendor has asked for continues. The events of a connector that is gone become dead letters; this returns once they have.
     ///
     /// - Parameter deadline: When batches under way are abandoned, by the outbox's clock. They stay stored.
     package func retarget(_ targets: [DeliveryTarget], by deadline: UInt64) async {
@@ -27,6 +27,8 @@ extension Outbox {
         await previous?.wait()
         let ended = state.withLock { state in state.deliveries.values.filter { !state.keeps($0) } }
         await end(ended, by: deadline)
+        // A connector that comes back later is another one.
+        state.withLock { state in state.pauses = state.pauses.filter { state.targets[$0.key] != nil } }
         // An outbox in which nothing was stored stays unopened.
         if isOpen { await deliver() }
         await settleLateEvents(of: state.withLock(\.gone))
@@ -43,6 +45,9 @@ extension Outbox {
             return state.deliveries[path]
         }
         await end(delivery.map { [$0] } ?? [], by: deadline)
+        state.withLock { state in
+            if let pause = state.pauses.removeValue(forKey: path) { state.pauses[other] = pause }
+        }
         await settleLateEvents(of: [path])
     }
 
@@ -50,8 +55,9 @@ extension Outbox {
     private func end(_ deliveries: [Delivery], by deadline: UInt64) async {
         await stop(deliveries, by: deadline)
         state.withLock { state in
-            for delivery in deliveries where state.deliveries[delivery.target] === delivery {
-                state.deliveries[delivery.target] = nil
+            for delivery in deliveries where state.deliveries[delivery.path] === delivery {
+                state.deliveries[delivery.path] = nil
+                state.pauses[delivery.path] = delivery.unfinishedPause
             }
         }
     }
@@ -84,13 +90,13 @@ extension Outbox {
     /// Moves what waits at a path to another one.
     private func carry(_ path: String, to other: String, _ engine: any OutboxEngine) async throws(ConnectorError) {
         if try await engine.reassign(path, to: other) { return try await takeUp(engine) }
-        let selection = RecordSelection(targets: [path], states: [.queued], limit: 1000)
+        let selection = RecordSelection(paths: [path], states: [.queued], limit: 1000)
         while true {
             let records = try await engine.records(selection)
             guard !records.isEmpty else { break }
             try await engine.store(records, alsoFor: other)
             let ids = Set(records.map(\.event.id))
-            guard try await engine.drop(RecordSelection(targets: [path], ids: ids, states: [.queued])) > 0 else {
+            guard try await engine.drop(RecordSelection(paths: [path], ids: ids, states: [.queued])) > 0 else {
                 break
             }
         }
@@ -111,7 +117,7 @@ extension Outbox {
             guard !batch.isEmpty else { return }
             let outcomes = batch.entries.map { _ in DeliveryOutcome.dead }
             let failures = batch.entries.map { _ in DeliveryFailure?.some(failure) }
-            let attempt = Attempt(at: environment.clock.wallTime(), failures: failures)
+            let attempt = Attempt(at: dependencies.clock.wallTime(), failures: failures)
             settled(batch, outcomes, failures, try await engine.settle(batch, outcomes, attempt))
         }
     }
@@ -120,7 +126,7 @@ extension Outbox {
 extension Outbox.State {
     /// Whether a delivery continues unchanged.
     fileprivate func keeps(_ delivery: Delivery) -> Bool {
-        guard let target = targets[delivery.target] else { return false }
+        guard let target = targets[delivery.path] else { return false }
         return target.policy == delivery.policy && target.policy.limits(target.limits) == delivery.limits
     }
 
@@ -129,7 +135,7 @@ extension Outbox.State {
     /// Connectors that no configuration of this process had are not among them: they stay as an earlier process left
     /// them.
     var gone: [String] {
-        statistics.targets.filter { path in
+        statistics.paths.filter { path in
             targets[path] == nil && statistics[path]?.queued ?? 0 > 0
                 && (removed.contains(path) || renames[path] != nil)
         }

@@ -15,7 +15,7 @@ internal import Synchronization
 /// It opens its engine, and starts its deliveries, when first needed. Use it from any task.
 package final class Outbox: Sendable {
     /// The dependencies of an outbox.
-    package struct Environment: Sendable {
+    package struct Dependencies: Sendable {
         /// Opens the engine; called at most once at a time, and again only after it threw.
         package var open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
         /// Takes the right to deliver, which one process has at a time.
@@ -33,7 +33,7 @@ package final class Outbox: Sendable {
         /// Called when the deliveries to a connector begin to fail, with the reason, and with nil once one has succeeded.
         package var onPause: @Sendable (_ path: String, DeliveryFailure?) -> Void
 
-        /// Creates an environment.
+        /// Lists the dependencies.
         package init(
             open: @escaping @Sendable () async throws(ConnectorError) -> any OutboxEngine,
             lock: @escaping @Sendable () throws(ConnectorError) -> DeliveryLock,
@@ -55,6 +55,13 @@ package final class Outbox: Sendable {
         }
     }
 
+    /// The engine on its way from the first need of it to its end.
+    enum Engine: Sendable {
+        /// The task opens it; its failure is for all who wait for it.
+        case opening(Task<Result<any OutboxEngine, ConnectorError>, Never>)
+        case open(any OutboxEngine)
+    }
+
     /// What changes while the outbox is in use.
     struct State {
         /// The connectors of the tree, by path.
@@ -67,17 +74,15 @@ package final class Outbox: Sendable {
         var unsettled: Set<String> = []
         /// Sent when the last change of the targets has taken effect.
         var retargeting: OneShot<Void>?
-        /// The engine, or the attempt to open it.
-        var engine: OneShot<Result<any OutboxEngine, ConnectorError>>?
-        /// The task that opens the engine; nil while there is none.
-        var opening: Task<Result<any OutboxEngine, ConnectorError>, Never>?
-        /// The engine, once it is open.
-        var opened: (any OutboxEngine)?
+        /// The engine, once it is needed; nil until then, after an attempt to open it has failed, and once it is closed.
+        var engine: Engine?
         var statistics = StatisticsTracker()
         /// The bytes that each queue is about to get, from callers that have found room for them.
         var reserved: [String: Int] = [:]
         var rates: [String: DeliveryRate] = [:]
         var deliveries: [String: Delivery] = [:]
+        /// What the next delivery of a connector has to wait out, by path.
+        var pauses: [String: Delivery.Pause] = [:]
         var lock: DeliveryLock?
         /// Whether the deliveries are wanted.
         var isDraining = false
@@ -95,13 +100,13 @@ package final class Outbox: Sendable {
         var stability: String?
     }
 
-    let environment: Environment
+    let dependencies: Dependencies
     let state: Mutex<State>
     let receipts = ReceiptSubscriptions()
 
     /// Prepares an outbox without opening or starting anything.
-    package init(_ targets: [DeliveryTarget], _ environment: Environment) {
-        self.environment = environment
+    package init(_ targets: [DeliveryTarget], _ dependencies: Dependencies) {
+        self.dependencies = dependencies
         state = Mutex(State(targets: Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }))
     }
 
@@ -117,56 +122,45 @@ package final class Outbox: Sendable {
 
     /// The engine; opens it if necessary.
     package func engine() async throws(ConnectorError) -> any OutboxEngine {
-        // Almost every call finds it open.
-        if let engine = state.withLock({ $0.isClosing ? nil : $0.opened }) { return engine }
-        let (event, opens) = try state.withLock { state throws(ConnectorError) in
+        let (engine, isFirst) = try state.withLock { state throws(ConnectorError) -> (Engine, Bool) in
             guard !state.isClosing else { throw .hostClosed }
-            if let engine = state.engine, state.opened != nil || engine.value == nil { return (engine, false) }
-            let event = OneShot<Result<any OutboxEngine, ConnectorError>>()
-            state.engine = event
-            return (event, true)
+            if let engine = state.engine { return (engine, false) }
+            let engine = Engine.opening(Task { await self.open() })
+            state.engine = engine
+            return (engine, true)
         }
-        guard opens else { return try await event.wait().get() }
+        switch engine {
+        case .open(let engine): return engine
+        case .opening(let task):
+            let engine = try await task.value.get()
+            if isFirst, state.withLock(\.isDraining) { await deliver() }
+            return engine
+        }
+    }
+
+    /// Opens the engine and reads its statistics, in a task that ``close(within:)`` cancels.
+    private func open() async -> Result<any OutboxEngine, ConnectorError> {
         do throws(ConnectorError) {
-            let engine = try await open()
+            let engine = try await dependencies.open()
             do throws(ConnectorError) {
                 try await refresh(engine)
                 try state.withLock { state throws(ConnectorError) in
                     // Whoever opened the engine closes it, unless `close()` can see it.
                     guard !state.isClosing else { throw .hostClosed }
-                    (state.opened, state.stability) = (engine, engine.stability)
+                    (state.engine, state.stability) = (.open(engine), engine.stability)
                 }
             } catch {
                 await engine.close()
                 throw error
             }
             noteStore(failure: nil)
-            event.send(.success(engine))
+            return .success(engine)
         } catch {
             noteStore(failure: error)
-            event.send(.failure(error))
-            throw error
+            // The next caller tries again.
+            state.withLock { $0.engine = nil }
+            return .failure(error)
         }
-        if state.withLock({ $0.isDraining }) { await deliver() }
-        return try await event.wait().get()
-    }
-
-    /// Opens the engine in a task that ``close(within:)`` cancels.
-    private func open() async throws(ConnectorError) -> any OutboxEngine {
-        let task = Task { [environment] () -> Result<any OutboxEngine, ConnectorError> in
-            do throws(ConnectorError) {
-                return .success(try await environment.open())
-            } catch {
-                return .failure(error)
-            }
-        }
-        let isClosing = state.withLock { state in
-            state.opening = task
-            return state.isClosing
-        }
-        if isClosing { task.cancel() }
-        defer { state.withLock { $0.opening = nil } }
-        return try await task.value.get()
     }
 
     /// Whether the outbox closes or has closed.
@@ -176,7 +170,7 @@ package final class Outbox: Sendable {
     package var isOpen: Bool { openEngine != nil }
 
     /// The engine, if it is open.
-    package var openEngine: (any OutboxEngine)? { state.withLock(\.opened) }
+    package var openEngine: (any OutboxEngine)? { state.withLock(\.openEngine) }
 
     /// The durability guarantee of stored events; nil until the engine has opened.
     package var stability: String? { state.withLock(\.stability) }
@@ -187,7 +181,7 @@ package final class Outbox: Sendable {
     /// Sets why events cannot be stored; nil if they can.
     package func setFault(_ fault: ConnectorError?) {
         state.withLock { $0.fault = fault }
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Notes why the store could not be used just now; nil if it could.
@@ -201,8 +195,8 @@ package final class Outbox: Sendable {
             (state.isLost, state.fault) = (failure != nil, failure)
             return (isOther, isNew)
         }
-        if isOther { environment.onLoss(failure) }
-        if isNew { environment.onChange() }
+        if isOther { dependencies.onLoss(failure) }
+        if isNew { dependencies.onChange() }
     }
 
     /// Reads the statistics of all queues from the engine.
@@ -220,7 +214,7 @@ package final class Outbox: Sendable {
             return state.waiters.take()
         }
         waiting.wake()
-        environment.onChange()
+        dependencies.onChange()
     }
 
     // MARK: Ending
@@ -229,9 +223,9 @@ package final class Outbox: Sendable {
     /// and no other process may deliver.
     deinit {
         let (timer, deliveries, engine, lock) = state.withLock { state in
-            (state.timer, Array(state.deliveries.values), state.opened, state.lock)
+            (state.timer, Array(state.deliveries.values), state.openEngine, state.lock)
         }
-        if let timer { environment.clock.cancel(timer) }
+        if let timer { dependencies.clock.cancel(timer) }
         receipts.finish()
         guard let engine else { return }
         for delivery in deliveries { delivery.stop() }
@@ -248,18 +242,18 @@ package final class Outbox: Sendable {
     ///   confirmed by then is delivered by the next host, perhaps a second time. Nil for no limit. Closing takes at most ten seconds
     ///   longer, even if an adapter never returns or a disk hangs.
     package func close(within grace: Duration? = nil) async {
-        let deadline = grace.map { environment.clock.now().saturatingAdding($0.nanoseconds) } ?? .max
-        let (deliveries, engine, opening, waiting) = state.withLock { state in
+        let deadline = grace.map { dependencies.clock.now().saturatingAdding($0.nanoseconds) } ?? .max
+        let (deliveries, engine, waiting) = state.withLock { state in
             state.isClosing = true
-            if let timer = state.timer.take() { environment.clock.cancel(timer) }
-            return (Array(state.deliveries.values), state.engine, state.opening, state.waiters.take())
+            if let timer = state.timer.take() { dependencies.clock.cancel(timer) }
+            return (Array(state.deliveries.values), state.engine, state.waiters.take())
         }
-        opening?.cancel()
+        if case .opening(let task)? = engine { task.cancel() }
         waiting.wake()
         await stop(deliveries, by: deadline)
         // An engine that opens later is closed by its opener.
-        _ = await engine?.wait(by: deadline, on: environment.clock)
-        if let engine = state.withLock({ $0.opened.take() }) {
+        if case .opening(let task)? = engine { await wait(by: deadline) { _ = await task.value } }
+        if let engine = state.withLock({ $0.takeEngine() }) {
             await wait(by: deadline.saturatingAdding(Self.engineGrace)) { await engine.close() }
         }
         state.withLock { $0.lock = nil }
@@ -293,6 +287,19 @@ package final class Outbox: Sendable {
             await body()
             ended.send()
         }
-        return await ended.wait(by: deadline, on: environment.clock) != nil
+        return await ended.wait(by: deadline, on: dependencies.clock) != nil
+    }
+}
+
+extension Outbox.State {
+    /// The engine, if it is open.
+    var openEngine: (any OutboxEngine)? {
+        if case .open(let engine)? = engine { engine } else { nil }
+    }
+
+    /// Takes the engine to close it, if it is open.
+    fileprivate mutating func takeEngine() -> (any OutboxEngine)? {
+        defer { engine = nil }
+        return openEngine
     }
 }

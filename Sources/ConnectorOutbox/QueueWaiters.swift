@@ -71,7 +71,7 @@ extension Outbox {
         guard let number else { return nil }
         defer { state.withLock { $0.waiters.remove(number) } }
         return await withTaskCancellationHandler {
-            await signal.wait(by: deadline, on: environment.clock) ?? .expired
+            await signal.wait(by: deadline, on: dependencies.clock) ?? .expired
         } onCancel: {
             signal.send(.cancelled)
         }

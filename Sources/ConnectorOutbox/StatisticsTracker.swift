@@ -26,7 +26,7 @@ struct StatisticsTracker {
     /// How many readings are under way.
     private var readings = 0
     /// What was changed since the first of them began, unless the last reading includes it.
-    private(set) var recent: [(revision: UInt64, target: String, change: Change)] = []
+    private(set) var recent: [(revision: UInt64, path: String, change: Change)] = []
 
     /// What one step did to the outbox of a connector.
     enum Change {
@@ -50,20 +50,20 @@ struct StatisticsTracker {
     }
 
     /// The statistics of a connector's queue; nil if it never had an event.
-    subscript(_ target: String) -> QueueStatistics? {
-        guard var queue = statistics[target] else { return nil }
+    subscript(_ path: String) -> QueueStatistics? {
+        guard var queue = statistics[path] else { return nil }
         (queue.queued, queue.bytes) = (max(0, queue.queued), max(0, queue.bytes))
         if queue.queued == 0 { queue.oldest = nil }
         return queue
     }
 
     /// The connectors that ever had an event.
-    var targets: [String] { Array(statistics.keys) }
+    var paths: [String] { Array(statistics.keys) }
 
     /// Records a change.
-    mutating func note(_ change: Change, of target: String, revision: UInt64) {
-        if readings > 0 { recent.append((revision, target, change)) }
-        if revision > self.revision { apply(change, to: target) }
+    mutating func note(_ change: Change, of path: String, revision: UInt64) {
+        if readings > 0 { recent.append((revision, path, change)) }
+        if revision > self.revision { apply(change, to: path) }
     }
 
     /// Marks the start of a reading. ``end(_:)`` must follow.
@@ -82,43 +82,43 @@ struct StatisticsTracker {
             // No reading that is under way takes effect unless it is later than this one.
             let last = reading.revision
             recent.removeAll { $0.revision <= last }
-            for (_, target, change) in recent { apply(change, to: target) }
+            for (_, path, change) in recent { apply(change, to: path) }
         }
         if readings == 0 { recent = [] }
     }
 
-    private mutating func apply(_ change: Change, to target: String) {
-        var queue = statistics[target] ?? QueueStatistics()
+    private mutating func apply(_ change: Change, to path: String) {
+        var queue = statistics[path] ?? QueueStatistics()
         switch change {
         case .appended(let count, let bytes, let oldest):
             queue.queued = queue.queued.saturatingAdding(count)
             queue.bytes = queue.bytes.saturatingAdding(bytes)
             queue.oldest = queue.oldest ?? oldest
-            fresh[target] = fresh[target] ?? oldest
+            fresh[path] = fresh[path] ?? oldest
             // The delivery of these events was noted before.
-            if queue.queued <= 0 { (queue.oldest, fresh[target]) = (nil, nil) }
+            if queue.queued <= 0 { (queue.oldest, fresh[path]) = (nil, nil) }
         case .settled(let delivered, let dead, let dropped, let bytes, let oldest, let tried, let stay, let time):
             queue.queued = queue.queued.saturatingAdding(-delivered - dead - dropped)
             queue.bytes = queue.bytes.saturatingAdding(-bytes)
             queue.delivered = queue.delivered.saturatingAdding(delivered)
             queue.dead = queue.dead.saturatingAdding(dead)
             queue.dropped = queue.dropped.saturatingAdding(dropped)
-            var overtaken = retried[target] ?? []
+            var overtaken = retried[path] ?? []
             // The times of dropped events are not known, but none of them waits that is older than the oldest.
             if dropped > 0 { overtaken = oldest.map { oldest in [oldest] + overtaken.filter { $0 > oldest } } ?? [] }
             for time in tried where !overtaken.isEmpty {
                 if let index = overtaken.firstIndex(of: time) { overtaken.remove(at: index) }
             }
             if !stay.isEmpty { overtaken = (overtaken + stay).sorted() }
-            if let oldest { fresh[target] = dropped > 0 ? max(oldest, fresh[target] ?? oldest) : oldest }
+            if let oldest { fresh[path] = dropped > 0 ? max(oldest, fresh[path] ?? oldest) : oldest }
             // No event waits that was never tried. The next one that is stored is the oldest of those.
-            if queue.queued <= overtaken.count { fresh[target] = nil }
-            retried[target] = Array(overtaken.prefix(Self.retriedLimit))
-            let known = [fresh[target], overtaken.first].compactMap(\.self).min() ?? queue.oldest
+            if queue.queued <= overtaken.count { fresh[path] = nil }
+            retried[path] = Array(overtaken.prefix(Self.retriedLimit))
+            let known = [fresh[path], overtaken.first].compactMap(\.self).min() ?? queue.oldest
             queue.oldest = queue.queued <= 0 ? nil : known
             if delivered > 0 { queue.lastDelivered = time }
         case .turnedAway(let count): queue.dropped = queue.dropped.saturatingAdding(count)
         }
-        statistics[target] = queue
+        statistics[path] = queue
     }
 }

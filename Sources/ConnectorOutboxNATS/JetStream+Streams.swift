@@ -162,7 +162,7 @@ extension JetStream {
                 let notice = Refusal(code: 503, number: 0, description: absence)
                 try await backOff(isReachable: false, notice, until: deadline)
             case nil:
-                // Nobody answers for a consumer that was deleted.
+                // Nothing answers for a deleted consumer.
                 _ = try await request("CONSUMER.INFO.\(stream).\(consumer)")
                 try await backOff(isReachable: true, until: deadline)
             default: return []

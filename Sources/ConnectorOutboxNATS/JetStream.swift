@@ -90,8 +90,7 @@ struct JetStream: Sendable {
         return refusal(answer).flatMap { $0.isTransient ? $0 : nil }
     }
 
-    /// Waits before the next attempt if no server listens. If nothing at all has arrived since the request began, the connection is made
-    /// anew.
+    /// Waits before the next attempt if no server listens. If nothing at all has arrived since the request began, reconnects.
     ///
     /// - Parameter notice: What the server said last instead of a response.
     /// - Throws: `storage` if the user may not send the request, the deadline has passed, or the task is cancelled.

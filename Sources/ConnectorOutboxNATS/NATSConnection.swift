@@ -59,7 +59,7 @@ final class NATSConnection: Sendable {
         /// Starts the thread that will close the connection.
         ///
         /// Closing blocks until the library has called the handlers for the last time. One of them may release the last reference, when
-        /// the system may have no thread to give.
+        /// the system may be unable to create a thread.
         ///
         /// - Parameter session: Referenced by the library until it has closed the connection.
         /// - Returns: Nil if the system cannot create the thread; the connection is closed then.

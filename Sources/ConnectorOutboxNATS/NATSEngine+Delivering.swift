@@ -9,50 +9,78 @@ internal import Synchronization
 /// Delivering events: leasing batches, and renewing, settling and releasing leases.
 extension NATSEngine {
     package func batch(
-        for target: String,
+        for path: String,
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
-        var batch = OutboxBatch(target: target)
+        var batch = OutboxBatch(path: path)
         let clock = jetStream.clock
-        try await learn([target])
-        let preparation = state.withLock { $0.leases[target]?.prepare(limits.count, now: clock.now(), time: now) }
+        try await learn([path])
+        let preparation = state.withLock { $0.leases[path]?.prepare(limits.count, now: clock.now(), time: now) }
         guard let preparation else { return batch }
         for reply in preparation.renewed { try jetStream.connection.send(Self.inProgress, to: reply) }
         // Headers count towards the size.
         let bytes = max(65_536, limits.bytes + 512 * limits.count)
         var room = preparation.room
+        var isFresh = false
         if !preparation.recalled.isEmpty {
-            let more = try await recall(preparation.recalled, target)
-            state.withLock { $0.leases[target]?.add(more) }
+            let more = try await recall(preparation.recalled, path)
+            state.withLock { $0.leases[path]?.add(more) }
         }
         if preparation.due > 0 {
             // No more than are due, so that new events do not wait with them.
-            let more = try await pull(min(preparation.due, limits.count), bytes, target, wait: preparation.wait)
-            state.withLock { $0.leases[target]?.add(more) }
+            let more = try await pull(min(preparation.due, limits.count), bytes, path, wait: preparation.wait)
+            state.withLock { $0.leases[path]?.add(more) }
             room -= more.count
+            isFresh = !more.isEmpty
         }
         if room > 0 {
-            let more = try await pull(room, bytes, target)
-            state.withLock { $0.leases[target]?.add(more) }
+            let more = try await pull(room, bytes, path)
+            state.withLock { $0.leases[path]?.add(more) }
+            isFresh = isFresh || !more.isEmpty
         }
-        let (events, isFull) = state.withLock { $0.leases[target]?.next(limits) } ?? ([], false)
+        if isFresh { try await learnTime(path) }
+        let serverTime = state.withLock(\.serverTime)
+        let (events, isFull) = state.withLock { $0.leases[path]?.next(limits) } ?? ([], false)
         batch.reserve(events.reduce(0) { $0 + $1.entry.bytes + 1 })
-        for event in events { batch.append(event.entry) { $0 += event.payload } }
+        for event in events {
+            var entry = event.entry
+            entry.agesFrom = serverTime?.local(entry.storedAt, now: now, monotonic: clock.now())
+            batch.append(entry) { $0 += event.payload }
+        }
         batch.isFull = isFull
-        if batch.isEmpty { batch.nextDue = try await nextDue(target, now) } else { scheduleRenewal() }
+        if batch.isEmpty { batch.nextDue = try await nextDue(path, now) } else { scheduleRenewal() }
         return batch
     }
+
+    /// Asks for the servers' time of day if it was last told a while ago. Servers before 2.10 tell only when they last handed out an event
+    /// of a connector, so this is right only just after they have.
+    private func learnTime(_ path: String) async throws(ConnectorError) {
+        let now = jetStream.clock.now()
+        let isKnown = state.withLock { state in
+            state.serverTime.map { now - min(now, $0.toldAt) < Self.timeKept } ?? false
+        }
+        guard !isKnown else { return }
+        let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(path))")
+        let time = (info["ts"] ?? info["delivered"]?["last_active"])?.string.flatMap { Timestamp(parsing: $0) }
+        state.withLock { state in
+            guard time != nil || state.serverTime == nil else { return }
+            state.serverTime = ServerTime(time: time, toldAt: jetStream.clock.now())
+        }
+    }
+
+    /// How long the servers' time of day is not asked for again, in nanoseconds.
+    private static let timeKept: UInt64 = 60_000_000_000
 
     /// Leases the next events of a connector. Those that this host has settled are acknowledged again, and left out.
     private func pull(
         _ count: Int,
         _ bytes: Int,
-        _ target: String,
+        _ path: String,
         wait: UInt64 = 0
     ) async throws(ConnectorError) -> [NATSLeases.LeasedEvent] {
-        let lease = state.withLock { $0.leases[target]?.lease } ?? 0
-        let consumer = NATSLayout.token(target)
+        let lease = state.withLock { $0.leases[path]?.lease } ?? 0
+        let consumer = NATSLayout.token(path)
         var wait = wait
         for _ in 1...Self.settledPulls {
             // The server's lease starts slightly later, so this is a lower bound.
@@ -65,14 +93,14 @@ extension NATSEngine {
             let settled = state.withLock { state in
                 events.indices.filter { index in
                     let entry = events[index].entry
-                    return state.settled[target]?.contains(entry.position, storedAt: entry.storedAt) == true
+                    return state.settled[path]?.contains(entry.position, storedAt: entry.storedAt) == true
                 }
             }
             for index in settled { try jetStream.connection.send(Self.acknowledged, to: events[index].reply) }
             let known = Set(settled)
             let fresh = events.indices.filter { !known.contains($0) }.map { events[$0] }
             guard fresh.isEmpty, !settled.isEmpty else {
-                state.withLock { $0.sizes[target, default: MeanSize()].add(fresh.map(\.entry.bytes)) }
+                state.withLock { $0.sizes[path, default: MeanSize()].add(fresh.map(\.entry.bytes)) }
                 return fresh
             }
             wait = 0
@@ -88,9 +116,9 @@ extension NATSEngine {
     /// - Parameter replies: The reply subjects of the leases.
     private func recall(
         _ replies: [String],
-        _ target: String
+        _ path: String
     ) async throws(ConnectorError) -> [NATSLeases.LeasedEvent] {
-        let (duration, slot) = state.withLock { ($0.leases[target]?.lease ?? 0, $0.slots[target] ?? 0) }
+        let (duration, slot) = state.withLock { ($0.leases[path]?.lease ?? 0, $0.slots[path] ?? 0) }
         let until = jetStream.clock.now().saturatingAdding(duration)
         // If an event cannot be read below, its new lease expires, and it comes again.
         for reply in replies { try jetStream.connection.send(Self.inProgress, to: reply) }
@@ -138,25 +166,25 @@ extension NATSEngine {
     }
 
     /// When to fetch again: when a retry is due, or when another host may have released events. Nil if nothing is pending.
-    private func nextDue(_ target: String, _ now: Timestamp) async throws(ConnectorError) -> Timestamp? {
+    private func nextDue(_ path: String, _ now: Timestamp) async throws(ConnectorError) -> Timestamp? {
         let (next, count) = state.withLock { state in
-            guard let leases = state.leases[target], leases.batchTakenAt != nil else { return (nil as Timestamp?, 0) }
+            guard let leases = state.leases[path], leases.batchTakenAt != nil else { return (nil as Timestamp?, 0) }
             return (leases.nextRetry, leases.retryCount)
         }
-        let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
+        let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(path))")
         let unsettled = info.count("num_pending").saturatingAdding(info.count("num_ack_pending"))
         guard unsettled > count else { return next }
         let soon = Timestamp(nanoseconds: now.nanoseconds.saturatingAdding(1_000_000_000))
         return min(next ?? soon, soon)
     }
 
-    package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {
-        state.withLock { $0.leases[target]?.rewind(now: jetStream.clock.now(), time: now) }
+    package func rewind(_ path: String, now: Timestamp) async throws(ConnectorError) {
+        state.withLock { $0.leases[path]?.rewind(now: jetStream.clock.now(), time: now) }
     }
 
     /// The next batches take them back from the server. Those that another host gave up wait until that host is asked.
-    package func hasten(_ target: String, now: Timestamp) async throws(ConnectorError) {
-        state.withLock { $0.leases[target]?.hasten(time: now) }
+    package func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) {
+        state.withLock { $0.leases[path]?.hasten(time: now) }
     }
 
     @discardableResult
@@ -165,9 +193,9 @@ extension NATSEngine {
         _ outcomes: [DeliveryOutcome],
         _ attempt: Attempt
     ) async throws(ConnectorError) -> OutboxStep {
-        let target = batch.target
+        let path = batch.path
         let time = now()
-        let leased = state.withLock { $0.leases[target]?.leased(batch.entries.map(\.position)) } ?? [:]
+        let leased = state.withLock { $0.leases[path]?.leased(batch.entries.map(\.position)) } ?? [:]
         var answers: [JetStream.Message] = []
         var due: [(time: Timestamp, reply: String)] = []
         for (entry, outcome) in zip(batch.entries, outcomes) {
@@ -185,41 +213,56 @@ extension NATSEngine {
                 answers.append(JetStream.Message(subject: lease.reply, data: data))
             }
         }
-        try await acknowledge(answers, of: target)
+        try await acknowledge(answers, of: path)
         // First settle what the vendor has: it must not wait for the dead letters, which the servers may refuse.
         let entries = Array(zip(batch.entries, outcomes))
         let left = Set(entries.filter { $1 != .waiting && $1 != .dead }.map(\.0.position))
         let done = entries.filter { $1 == .delivered }.map(\.0)
         state.withLock { state in
-            state.leases[target]?.settle(left, retries: due, time: time, now: jetStream.clock.now())
-            state.noteSettled(done, at: target)
+            state.leases[path]?.settle(left, retries: due, time: time, now: jetStream.clock.now())
+            state.noteSettled(done, at: path)
         }
         let dead = batch.entries.indices.filter { outcomes[$0] == .dead }
-        let letters = dead.filter { leased[batch.entries[$0].position]?.hasLetter != true }.map { index in
+        var letters: [JetStream.Message] = []
+        for index in dead where leased[batch.entries[index].position]?.hasLetter != true {
             let entry = batch.entries[index]
-            // The batch has no payload of a damaged event.
-            let payload = entry.isDamaged ? leased[entry.position]?.payload ?? [] : batch.payload(of: entry)
-            return letter(entry, payload, target, at: attempt.at, attempt.failures[index])
+            let payload =
+                entry.isDamaged
+                ? try await payload(ofDamaged: entry, leased[entry.position]) : batch.payload(of: entry)
+            letters.append(letter(entry, payload, path, at: attempt.at, attempt.failures[index]))
         }
         if !letters.isEmpty { _ = try await publish(letters) }
         let positions = Set(dead.map { batch.entries[$0].position })
-        state.withLock { $0.leases[target]?.noteLetters(of: positions) }
+        state.withLock { $0.leases[path]?.noteLetters(of: positions) }
         try await acknowledge(
             dead.compactMap { leased[batch.entries[$0].position] }
                 .map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
-            of: target
+            of: path
         )
         state.withLock { state in
-            state.leases[target]?.settle(positions, retries: [], time: time, now: jetStream.clock.now())
-            state.leases[target]?.endBatch()
-            state.noteSettled(dead.map { batch.entries[$0] }, at: target)
-            var count = state.counts[target] ?? Count()
+            state.leases[path]?.settle(positions, retries: [], time: time, now: jetStream.clock.now())
+            state.leases[path]?.endBatch()
+            state.noteSettled(dead.map { batch.entries[$0] }, at: path)
+            var count = state.counts[path] ?? Count()
             count.delivered += outcomes.count { $0 == .delivered }
             if outcomes.contains(.delivered) { count.lastDelivered = attempt.at }
-            state.counts[target] = count
+            state.counts[path] = count
         }
         trimIfDue(outcomes.count { $0 != .waiting })
         return OutboxStep(revision: nextRevision(), isApplied: batch.entries.map { _ in true })
+    }
+
+    /// The payload of a damaged event, which its batch does not have; empty if the stream no longer has it, either.
+    ///
+    /// - Parameter lease: Its lease; nil if that has lapsed since the batch was taken.
+    private func payload(
+        ofDamaged entry: OutboxBatch.Entry,
+        _ lease: NATSLeases.LeasedEvent?
+    ) async throws(ConnectorError) -> [UInt8] {
+        if let lease { return lease.payload }
+        let message = try await jetStream.message(layout.stream, from: entry.position, filter: layout.subjects)
+        guard let message, message.sequence == entry.position, message.time == entry.storedAt else { return [] }
+        return message.data
     }
 
     /// The message that stores an event as a dead letter; its id deduplicates repetitions. Positions alone come again after the stream
@@ -229,7 +272,7 @@ extension NATSEngine {
     private func letter(
         _ entry: OutboxBatch.Entry,
         _ payload: [UInt8],
-        _ target: String,
+        _ path: String,
         at time: Timestamp,
         _ failure: DeliveryFailure?
     ) -> JetStream.Message {
@@ -238,10 +281,10 @@ extension NATSEngine {
         func letter(_ payload: [UInt8], _ reason: String?) -> JetStream.Message {
             let failure = failure.map { DeliveryFailure($0.code, reason ?? $0.reason) }
             return JetStream.Message(
-                subject: layout.deadSubject(target),
+                subject: layout.deadSubject(path),
                 data: payload,
                 headers: NATSHeaders(
-                    id: "\(NATSLayout.token(target)).\(entry.position).\(NATSLayout.token(event.id))",
+                    id: "\(NATSLayout.token(path)).\(entry.position).\(NATSLayout.token(event.id))",
                     event: NATSEvent.header(event),
                     failure: NATSEvent.failureHeader(position: entry.position, at: time, count: count, failure)
                 )
@@ -257,14 +300,14 @@ extension NATSEngine {
 
     /// Sends acknowledgements, and awaits the response to the last one; the server handles them in order.
     ///
-    /// Without a consumer there are no leases and nobody responds; that is not an error.
-    private func acknowledge(_ answers: [JetStream.Message], of target: String) async throws(ConnectorError) {
+    /// Without a consumer there are no leases and nothing responds; that is not an error.
+    private func acknowledge(_ answers: [JetStream.Message], of path: String) async throws(ConnectorError) {
         guard let last = answers.last else { return }
         for answer in answers.dropLast() { try jetStream.connection.send(answer.data, to: answer.subject) }
         do throws(ConnectorError) {
             _ = try await jetStream.send(last)
         } catch {
-            let consumer = try? await jetStream.call("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
+            let consumer = try? await jetStream.call("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(path))")
             guard case .failure(let refusal)? = consumer, refusal.lacksConsumer else { throw error }
         }
     }
@@ -274,25 +317,25 @@ extension NATSEngine {
     /// Releases an event, for redelivery after a delay in nanoseconds.
     private static func refused(_ delay: UInt64) -> [UInt8] { Array("-NAK {\"delay\": \(delay)}".utf8) }
 
-    package func release(_ target: String) {
-        let replies = state.withLock { $0.leases[target]?.release(jetStream.clock.now()) ?? [] }
+    package func release(_ path: String) {
+        let replies = state.withLock { $0.leases[path]?.release(jetStream.clock.now()) ?? [] }
         for reply in replies { jetStream.connection.release(reply) }
     }
 
-    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
-        var idle = state.withLock { $0.leases[target]?.takeIdle() } ?? []
+    package func dropOldest(_ bytes: Int, of path: String) async throws(ConnectorError) -> [String] {
+        var idle = state.withLock { $0.leases[path]?.takeIdle() } ?? []
         var dropped: [NATSLeases.LeasedEvent] = []
         var freed = 0
         while freed < bytes {
-            if idle.isEmpty { idle = try await pull(100, 1 << 20, target) }
+            if idle.isEmpty { idle = try await pull(100, 1 << 20, path) }
             guard !idle.isEmpty else { break }
             let oldest = idle.removeFirst()
             freed += oldest.entry.bytes
             dropped.append(oldest)
         }
-        state.withLock { $0.leases[target]?.add(idle) }
-        try await giveUp(dropped, of: target)
-        count(dropped: dropped.count, target)
+        state.withLock { $0.leases[path]?.add(idle) }
+        try await giveUp(dropped, of: path)
+        count(dropped: dropped.count, path)
         return dropped.map(\.entry.id)
     }
 
@@ -301,69 +344,69 @@ extension NATSEngine {
     ///
     /// - Parameter positions: Their sequence numbers.
     /// - Returns: How many.
-    func drop(_ positions: Set<Int64>, of target: String) async throws(ConnectorError) -> Int {
+    func drop(_ positions: Set<Int64>, of path: String) async throws(ConnectorError) -> Int {
         let last = positions.max() ?? 0
         var left = positions
         var passed: Set<Int64> = []
-        var taken = state.withLock { $0.leases[target]?.takeIdle() } ?? []
+        var taken = state.withLock { $0.leases[path]?.takeIdle() } ?? []
         var isLast = false
         while true {
             let dropped = taken.filter { left.remove($0.entry.position) != nil }
             // Held until the end, so that the server does not hand them out again.
             let others = taken.filter { !positions.contains($0.entry.position) }
             passed.formUnion(others.map(\.entry.position))
-            state.withLock { $0.leases[target]?.add(others) }
-            try await giveUp(dropped, of: target)
-            count(dropped: dropped.count, target)
+            state.withLock { $0.leases[path]?.add(others) }
+            try await giveUp(dropped, of: path)
+            count(dropped: dropped.count, path)
             guard !left.isEmpty, !isLast else { return positions.count - left.count }
-            taken = try await pull(1000, 16 << 20, target)
+            taken = try await pull(1000, 16 << 20, path)
             // The server hands out new events after all others, and in order.
             isLast = !taken.contains { $0.entry.position <= last && !passed.contains($0.entry.position) }
         }
     }
 
-    /// Settles leased events of a connector that it shall not get.
-    private func giveUp(_ events: [NATSLeases.LeasedEvent], of target: String) async throws(ConnectorError) {
+    /// Settles leased events of a connector that are not for it.
+    private func giveUp(_ events: [NATSLeases.LeasedEvent], of path: String) async throws(ConnectorError) {
         guard !events.isEmpty else { return }
         try await acknowledge(
             events.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
-            of: target
+            of: path
         )
         state.withLock { state in
-            state.noteSettled(events.map(\.entry), at: target)
-            state.noteDropped(events.map(\.entry), at: target)
+            state.noteSettled(events.map(\.entry), at: path)
+            state.noteDropped(events.map(\.entry), at: path)
         }
         await forget(events)
     }
 
     /// Moves what other hosts have not leased, batch by batch. What they deliver or give back later is moved by a later call.
-    package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool {
-        try await learn([target])
-        guard state.withLock({ $0.slots[target] }) != nil else { return true }
+    package func reassign(_ path: String, to other: String) async throws(ConnectorError) -> Bool {
+        try await learn([path])
+        guard state.withLock({ $0.slots[path] }) != nil else { return true }
         // Hosts with an older tree may store events without end: those stored from now on are left to a later call.
         let last = try await schema.info(layout.stream)?["state"]?["last_seq"]?.integer ?? 0
         // Those that wait for a retry are due at the end of time.
         let end = Timestamp(nanoseconds: UInt64(Int64.max))
         let limits = BatchLimits(count: 1000, bytes: 16 << 20)
         while true {
-            let batch = try await batch(for: target, upTo: limits, now: end)
+            let batch = try await batch(for: path, upTo: limits, now: end)
             let positions = batch.entries.map(\.position)
-            let leased = state.withLock { $0.leases[target]?.leased(positions) } ?? [:]
+            let leased = state.withLock { $0.leases[path]?.leased(positions) } ?? [:]
             let events = positions.compactMap { leased[$0] }
             if !events.isEmpty {
                 // The name tells a repetition, after a failure, from another event.
                 try await put(
                     events.map { event in
                         let time = event.entry.storedAt?.nanoseconds ?? 0
-                        return (event.event, "moved-\(NATSLayout.token(path))-\(event.entry.position)-\(time)")
+                        return (event.event, "moved-\(NATSLayout.token(other))-\(event.entry.position)-\(time)")
                     },
-                    for: [path]
+                    for: [other]
                 )
-                try await giveUp(events, of: target)
+                try await giveUp(events, of: path)
             }
             state.withLock { state in
-                state.leases[target]?.settle(Set(positions), retries: [], time: end, now: jetStream.clock.now())
-                state.leases[target]?.endBatch()
+                state.leases[path]?.settle(Set(positions), retries: [], time: end, now: jetStream.clock.now())
+                state.leases[path]?.endBatch()
             }
             guard positions.contains(where: { $0 <= last }) else { return true }
         }
@@ -377,14 +420,14 @@ extension NATSEngine {
         try? await jetStream.discard(own, of: layout.stream)
     }
 
-    package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
-        self.count(dropped: count, target)
+    package func countDropped(_ count: Int, of path: String) async throws(ConnectorError) -> UInt64 {
+        self.count(dropped: count, path)
         return nextRevision()
     }
 
     /// Counts events that this host dropped.
-    func count(dropped: Int, _ target: String) {
-        state.withLock { $0.counts[target, default: Count()].dropped += dropped }
+    func count(dropped: Int, _ path: String) {
+        state.withLock { $0.counts[path, default: Count()].dropped += dropped }
     }
 
     // MARK: Leases
@@ -404,7 +447,7 @@ extension NATSEngine {
             state.timer = nil
             let now = jetStream.clock.now()
             var replies: [String] = []
-            for target in state.leases.keys { replies += state.leases[target]?.renewal(now) ?? [] }
+            for path in state.leases.keys { replies += state.leases[path]?.renewal(now) ?? [] }
             return (replies, !replies.isEmpty)
         }
         for reply in replies { try? jetStream.connection.send(Self.inProgress, to: reply) }

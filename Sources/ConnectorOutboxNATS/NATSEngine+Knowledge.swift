@@ -27,7 +27,7 @@ extension NATSEngine {
 
     /// An event that this host has dropped, without its payload.
     struct DroppedEvent: Sendable {
-        var target: String
+        var path: String
         /// Its sequence number in the stream.
         var position: Int64
         var event: OutboxEvent
@@ -65,6 +65,27 @@ extension NATSEngine {
         }
     }
 
+    /// The servers' time of day. Events age by it, since the clocks of hosts that share a queue may differ.
+    struct ServerTime: Sendable {
+        /// The time of day that a server told; nil if it told none.
+        var time: Timestamp?
+        /// The monotonic time of this host when it was told.
+        var toldAt: UInt64
+
+        /// When servers stored an event, by this host's time of day; nil if the servers' time is not known.
+        ///
+        /// - Parameters:
+        ///   - stored: When they stored it, by theirs.
+        ///   - now: This host's time of day.
+        ///   - monotonic: Its monotonic time.
+        func local(_ stored: Timestamp?, now: Timestamp, monotonic: UInt64) -> Timestamp? {
+            guard let time, let stored else { return nil }
+            let elapsed = monotonic - min(monotonic, toldAt)
+            let age = Timestamp(nanoseconds: time.nanoseconds.saturatingAdding(elapsed)).nanoseconds(after: stored)
+            return Timestamp(nanoseconds: now.nanoseconds - min(now.nanoseconds, age))
+        }
+    }
+
     /// The oldest waiting event of a connector, and the state of the stream in which it was the oldest.
     struct OldestEvent: Sendable {
         /// The acknowledgement floor of the consumer.
@@ -88,6 +109,8 @@ extension NATSEngine {
     struct Backlog: Sendable {
         /// The number of events, leased ones included.
         var count: Int
+        /// How many events this host had settled there before the consumer was read.
+        var settled: Int
         /// When the consumer was created.
         var consumer: Timestamp?
     }
@@ -99,19 +122,29 @@ extension NATSEngine {
 extension NATSEngine.State {
     /// Adopts the settings and the acknowledgements of all consumers.
     ///
-    /// - Returns: How many events no longer wait for connectors whose consumers were made again.
+    /// - Parameter before: How many events this host had settled at each connector before the consumers were read.
+    /// - Returns: How many events no longer wait for connectors whose consumers were made again, without those that this host has settled
+    ///   since it last read them.
     @discardableResult
-    mutating func adopt(_ consumers: [String: NATSSchema.Consumer]) -> [String: Int] {
+    mutating func adopt(
+        _ consumers: [String: NATSSchema.Consumer],
+        settledBefore before: [String: Int]
+    ) -> [String: Int] {
         var lost: [String: Int] = [:]
         for (path, consumer) in consumers {
             // One that was gone for a while is another one, too.
             let isAnother = slots[path] != consumer.slot || Self.differ(created[path], consumer.created)
             if isAnother { (leases[path], oldest[path]) = (nil, nil) }
             let waiting = consumer.pending.saturatingAdding(consumer.leased)
-            if let known = backlogs[path], Self.differ(known.consumer, consumer.created), known.count > waiting {
-                lost[path] = known.count - waiting
+            if let known = backlogs[path], Self.differ(known.consumer, consumer.created) {
+                let gone = known.count - waiting - ((settledCounts[path] ?? 0) - known.settled)
+                if gone > 0 { lost[path] = gone }
             }
-            backlogs[path] = NATSEngine.Backlog(count: waiting, consumer: consumer.created)
+            backlogs[path] = NATSEngine.Backlog(
+                count: waiting,
+                settled: before[path] ?? 0,
+                consumer: consumer.created
+            )
             leases[path, default: NATSLeases(lease: consumer.lease)].lease = consumer.lease
             settled[path]?.trim(upTo: consumer.floor)
         }
@@ -131,15 +164,18 @@ extension NATSEngine.State {
     }
 
     /// Notes that this host has settled events of a connector.
-    mutating func noteSettled(_ entries: [OutboxBatch.Entry], at target: String) {
-        for entry in entries { settled[target, default: NATSEngine.SettledEvents()].add(entry) }
+    mutating func noteSettled(_ entries: [OutboxBatch.Entry], at path: String) {
+        // After a failure, an attempt is recorded once more.
+        let new = entries.filter { settled[path]?.contains($0.position, storedAt: $0.storedAt) != true }
+        for entry in new { settled[path, default: NATSEngine.SettledEvents()].add(entry) }
+        settledCounts[path, default: 0] += new.count
     }
 
     /// Notes that this host has dropped events of a connector.
-    mutating func noteDropped(_ entries: [OutboxBatch.Entry], at target: String) {
+    mutating func noteDropped(_ entries: [OutboxBatch.Entry], at path: String) {
         for entry in entries {
             let event = OutboxEvent(id: entry.id, kind: entry.kind, createdAt: entry.createdAt, payload: [])
-            dropped.append(NATSEngine.DroppedEvent(target: target, position: entry.position, event: event))
+            dropped.append(NATSEngine.DroppedEvent(path: path, position: entry.position, event: event))
         }
         dropped.removeFirst(max(0, dropped.count - NATSEngine.droppedLimit))
     }

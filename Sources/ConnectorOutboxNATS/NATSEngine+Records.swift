@@ -51,13 +51,13 @@ extension NATSEngine {
         guard selection.states?.contains(.dead) ?? true else { return [] }
         var letters: [Letter] = []
         let filter =
-            selection.targets?.count == 1
-            ? selection.targets?.first.map { layout.deadSubject($0) } ?? layout.deadSubjects : layout.deadSubjects
+            selection.paths?.count == 1
+            ? selection.paths?.first.map { layout.deadSubject($0) } ?? layout.deadSubjects : layout.deadSubjects
         // Every dead letter has a unique number.
         let last = selection.after.map { Int64(clamping: $0.position) } ?? 0
         try await read(layout.deadStream, from: last, filter) { message, number in
             guard number > last, let path = message.subject.flatMap({ layout.path(ofDead: $0) }),
-                selection.targets?.contains(path) ?? true
+                selection.paths?.contains(path) ?? true
             else { return true }
             let event = NATSEvent.event(message, at: number)
             guard selection.ids?.contains(event.id) ?? true else { return true }
@@ -72,11 +72,11 @@ extension NATSEngine {
                     storedAt: message.time,
                     position: failure?.position ?? 0,
                     record: OutboxRecord(
-                        target: path,
+                        path: path,
                         event: event,
                         state: .dead,
                         attempts: failure.map { [$0.attempt] } ?? [],
-                        cursor: RecordCursor(position: UInt64(clamping: number), target: path)
+                        cursor: RecordCursor(position: UInt64(clamping: number), path: path)
                     )
                 )
             )
@@ -95,7 +95,7 @@ extension NATSEngine {
         var stored: [Part] = []
         let consumers = try await consumers()
         let settled = state.withLock(\.settled)
-        let only = selection.targets?.count == 1 ? selection.targets?.first : nil
+        let only = selection.paths?.count == 1 ? selection.paths?.first : nil
         guard only == nil || only.flatMap({ consumers[$0] }) != nil else { return [] }
         let filter = only.flatMap { consumers[$0] }.map { layout.filter($0.slot) } ?? layout.subjects
         let first = selection.after.map { Int64(clamping: $0.position) } ?? 0
@@ -103,8 +103,8 @@ extension NATSEngine {
             let event = NATSEvent.event(message, at: position)
             guard selection.ids?.contains(event.id) ?? true else { return true }
             let slots = Set(layout.slots(message.subject ?? ""))
-            let targets = consumers.values.filter { slots.contains($0.slot) }
-            let waiting = targets.filter { consumer in
+            let recipients = consumers.values.filter { slots.contains($0.slot) }
+            let waiting = recipients.filter { consumer in
                 position > consumer.floor
                     && settled[consumer.path]?.contains(position, storedAt: message.time) != true
             }
@@ -114,7 +114,7 @@ extension NATSEngine {
                     position: position,
                     event: event,
                     waiting: waiting.sorted(),
-                    settled: targets.map(\.path).filter { !waiting.contains($0) }.sorted()
+                    settled: recipients.map(\.path).filter { !waiting.contains($0) }.sorted()
                 )
             )
             return stored.count < selection.limit
@@ -130,14 +130,14 @@ extension NATSEngine {
         let isForDead = selection.states == [.dead]
         let letters = try await letters(isForDead ? selection : all)
         let dead = Set(
-            letters.map { EventReference(target: $0.record.target, position: $0.position, id: $0.record.event.id) }
+            letters.map { EventReference(path: $0.record.path, position: $0.position, id: $0.record.event.id) }
         )
         var records = letters.map { (position: $0.position, record: $0.record) }
             .filter { selection.states?.contains($0.record.state) ?? true }
         if !isForDead {
             let dropped = state.withLock(\.dropped)
             let references = Set(
-                dropped.map { EventReference(target: $0.target, position: $0.position, id: $0.event.id) }
+                dropped.map { EventReference(path: $0.path, position: $0.position, id: $0.event.id) }
             )
             records += try await stored(selection) { stored in
                 Self.storedRecords(stored, selection, without: dead, dropped: references).map { (stored.position, $0) }
@@ -159,17 +159,17 @@ extension NATSEngine {
         dropped: Set<EventReference>
     ) -> [OutboxRecord] {
         var records: [OutboxRecord] = []
-        for (targets, isWaiting) in [(stored.waiting, true), (stored.settled, false)] {
-            for target in targets where selection.targets?.contains(target) ?? true {
-                let cursor = RecordCursor(position: UInt64(clamping: stored.position), target: target)
-                let reference = EventReference(target: target, position: stored.position, id: stored.event.id)
+        for (paths, isWaiting) in [(stored.waiting, true), (stored.settled, false)] {
+            for path in paths where selection.paths?.contains(path) ?? true {
+                let cursor = RecordCursor(position: UInt64(clamping: stored.position), path: path)
+                let reference = EventReference(path: path, position: stored.position, id: stored.event.id)
                 let state: OutboxRecord.State =
                     isWaiting ? .queued : dropped.contains(reference) ? .dropped : .delivered
                 guard selection.states?.contains(state) ?? true, selection.after.map({ cursor > $0 }) ?? true,
                     !dead.contains(reference)
                 else { continue }
                 records.append(
-                    OutboxRecord(target: target, event: stored.event, state: state, attempts: [], cursor: cursor)
+                    OutboxRecord(path: path, event: stored.event, state: state, attempts: [], cursor: cursor)
                 )
             }
         }
@@ -187,15 +187,15 @@ extension NATSEngine {
             return []
         }
         return dropped.filter { dropped in
-            ids.contains(dropped.event.id) && selection.targets?.contains(dropped.target) ?? true
-                && !others.contains { $0.target == dropped.target && $0.event.id == dropped.event.id }
+            ids.contains(dropped.event.id) && selection.paths?.contains(dropped.path) ?? true
+                && !others.contains { $0.path == dropped.path && $0.event.id == dropped.event.id }
         }
-        .map { OutboxRecord(target: $0.target, event: $0.event, state: .dropped, attempts: []) }
+        .map { OutboxRecord(path: $0.path, event: $0.event, state: .dropped, attempts: []) }
     }
 
     /// An event at a connector. Its position alone may have belonged to another event, in a stream that was deleted or restored.
     private struct EventReference: Hashable {
-        var target: String
+        var path: String
         var position: Int64
         var id: String
     }
@@ -209,7 +209,7 @@ extension NATSEngine {
             // Numbers come again after the stream of dead letters was deleted: without the time, the servers would take the event for
             // the one that had the number before.
             let name = "replayed-\(letter.number)-\(letter.storedAt?.nanoseconds ?? 0)"
-            try await put([(letter.record.event, name)], for: [letter.record.target])
+            try await put([(letter.record.event, name)], for: [letter.record.path])
             do throws(ConnectorError) {
                 if try await jetStream.delete(letter.number, of: layout.deadStream) { count += 1 }
             } catch {
@@ -225,50 +225,50 @@ extension NATSEngine {
         var count = 0
         for letter in try await letters(selection) {
             guard try await jetStream.delete(letter.number, of: layout.deadStream) else { continue }
-            noteDropped(letter.record.event, letter.position, letter.record.target)
+            noteDropped(letter.record.event, letter.position, letter.record.path)
             count += 1
         }
         guard selection.states?.contains(.queued) ?? true else { return count }
         var shared: [String: Set<Int64>] = [:]
         for stored in try await stored(selection, { [$0] }) {
-            let dropped = stored.waiting.filter { selection.targets?.contains($0) ?? true }
+            let dropped = stored.waiting.filter { selection.paths?.contains($0) ?? true }
             guard !dropped.isEmpty else { continue }
             // A message that other connectors wait for stays.
             guard dropped.count == stored.waiting.count else {
-                for target in dropped { shared[target, default: []].insert(stored.position) }
+                for path in dropped { shared[path, default: []].insert(stored.position) }
                 continue
             }
             guard try await jetStream.delete(stored.position, of: layout.stream) else { continue }
-            for target in dropped { noteDropped(stored.event, stored.position, target) }
+            for path in dropped { noteDropped(stored.event, stored.position, path) }
             count += dropped.count
         }
-        for (target, positions) in shared { count += try await drop(positions, of: target) }
+        for (path, positions) in shared { count += try await drop(positions, of: path) }
         return count
     }
 
     /// Counts and remembers an event that an operator has dropped.
-    private func noteDropped(_ event: OutboxEvent, _ position: Int64, _ target: String) {
-        count(dropped: 1, target)
+    private func noteDropped(_ event: OutboxEvent, _ position: Int64, _ path: String) {
+        count(dropped: 1, path)
         let entry = OutboxBatch.Entry(position: position, attempts: 0, event: event)
-        state.withLock { $0.noteDropped([entry], at: target) }
+        state.withLock { $0.noteDropped([entry], at: path) }
     }
 
     /// Stores each event under another message id: the servers would take the same id for a repetition, and not store the event. The id
     /// names the record, so that two hosts that do this at one time store each event once.
-    package func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError) {
+    package func store(_ records: [OutboxRecord], alsoFor path: String) async throws(ConnectorError) {
         let named = records.map { record in
             let place = record.cursor?.position ?? UInt64.random(in: .min ... .max)
             let time = record.attempts.last?.at.nanoseconds ?? 0
-            return (record.event, "moved-\(NATSLayout.token(target))-\(place)-\(time)")
+            return (record.event, "moved-\(NATSLayout.token(path))-\(place)-\(time)")
         }
-        try await put(named, for: [target])
+        try await put(named, for: [path])
     }
 
     /// Stores events again, with ids that the server does not treat as duplicates.
     ///
     /// - Parameter named: Each event, and what its message id has in addition to its own id.
-    func put(_ named: [(OutboxEvent, String)], for targets: [String]) async throws(ConnectorError) {
-        let subject = layout.subject(try await slots(targets))
+    func put(_ named: [(OutboxEvent, String)], for paths: [String]) async throws(ConnectorError) {
+        let subject = layout.subject(try await slots(paths))
         let messages = named.map { event, name in
             JetStream.Message(
                 subject: subject,

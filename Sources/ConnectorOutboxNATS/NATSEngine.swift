@@ -48,12 +48,16 @@ package final class NATSEngine: OutboxEngine {
         var sizes: [String: MeanSize] = [:]
         /// The events that this host has settled at each connector.
         var settled: [String: SettledEvents] = [:]
+        /// How many these were, forgotten ones included.
+        var settledCounts: [String: Int] = [:]
         /// The last events that this host has dropped, oldest first.
         var dropped: [DroppedEvent] = []
         /// When the oldest waiting event of each connector was sent, as last read.
         var oldest: [String: OldestEvent] = [:]
         /// What waited at each consumer, as last read.
         var backlogs: [String: Backlog] = [:]
+        /// The servers' time of day, as last told; nil before the first event.
+        var serverTime: ServerTime?
         /// The number of the last step or reading.
         var revision: UInt64 = 0
         /// The number of events settled since the stream was last trimmed.
@@ -77,7 +81,7 @@ package final class NATSEngine: OutboxEngine {
     /// Connects, and checks that the streams and consumers exist.
     ///
     /// - Parameters:
-    ///   - targets: The connectors that receive events.
+    ///   - paths: The connectors that receive events.
     ///   - now: Returns the wall-clock time.
     ///   - renewed: Reads the settings again after the servers refused the credentials; nil if they never change.
     ///   - redact: Removes secrets from texts of the servers.
@@ -87,7 +91,7 @@ package final class NATSEngine: OutboxEngine {
     ///   are wrong.
     package init(
         _ settings: NATSSettings,
-        targets: [String],
+        paths: [String],
         now: @escaping @Sendable () -> Timestamp,
         renewed: (@Sendable () throws(ConnectorError) -> NATSSettings)? = nil,
         redact: @escaping @Sendable (String) -> String = { $0 },
@@ -105,7 +109,7 @@ package final class NATSEngine: OutboxEngine {
             : "NATS JetStream on one server; survives a crash of the server; a power failure may lose two minutes"
         let (consumers, messages): ([String: NATSSchema.Consumer], Int)
         do throws(ConnectorError) {
-            consumers = try await schema.check(targets, replicas: settings.replicas)
+            consumers = try await schema.check(paths, replicas: settings.replicas)
             messages = try await schema.info(layout.stream)?["state"]?.count("messages") ?? 0
         } catch {
             await connection.close()
@@ -130,7 +134,7 @@ package final class NATSEngine: OutboxEngine {
     /// - Returns: A sentence for each change.
     package static func migrate(
         _ settings: NATSSettings,
-        targets: [String],
+        paths: [String],
         lease: Duration = lease,
         changesStreams: Bool = true,
         redact: @escaping @Sendable (String) -> String = { $0 }
@@ -149,7 +153,7 @@ package final class NATSEngine: OutboxEngine {
             } else {
                 try await schema.checkStreams(replicas: settings.replicas)
             }
-            try await schema.addConsumers(targets, lease: lease.nanoseconds, &done)
+            try await schema.addConsumers(paths, lease: lease.nanoseconds, &done)
             result = .success(done)
         } catch {
             result = .failure(unfinished(error, after: done))
@@ -169,15 +173,16 @@ package final class NATSEngine: OutboxEngine {
 
     /// Reads the consumers again if one of the connectors has no known consumer: it may have got one since the engine
     /// was opened.
-    func learn(_ targets: [String]) async throws(ConnectorError) {
-        guard state.withLock({ state in targets.contains { state.slots[$0] == nil } }) else { return }
+    func learn(_ paths: [String]) async throws(ConnectorError) {
+        guard state.withLock({ state in paths.contains { state.slots[$0] == nil } }) else { return }
         _ = try await consumers()
     }
 
     /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted or recreated one.
     func consumers() async throws(ConnectorError) -> [String: NATSSchema.Consumer] {
-        let consumers = try await schema.consumers(state.withLock { Array($0.slots.keys) })
-        let lost = state.withLock { $0.adopt(consumers) }
+        let (known, settled) = state.withLock { (Array($0.slots.keys), $0.settledCounts) }
+        let consumers = try await schema.consumers(known)
+        let lost = state.withLock { $0.adopt(consumers, settledBefore: settled) }
         for (path, count) in lost.sorted(by: { $0.key < $1.key }) { onLoss(path, count) }
         return consumers
     }
@@ -185,25 +190,19 @@ package final class NATSEngine: OutboxEngine {
     /// The slots of connectors.
     ///
     /// - Throws: `missing` for a connector without a consumer.
-    func slots(_ targets: [String]) async throws(ConnectorError) -> [Int] {
-        try await learn(targets)
+    func slots(_ paths: [String]) async throws(ConnectorError) -> [Int] {
+        try await learn(paths)
         let slots = state.withLock(\.slots)
-        return try targets.map { target throws(ConnectorError) in
-            guard let slot = slots[target] else {
+        return try paths.map { path throws(ConnectorError) in
+            guard let slot = slots[path] else {
                 throw ConnectorError(
                     .missing,
-                    "the outbox is not prepared: the stream \(layout.stream) has no consumer for \(target)",
+                    "the outbox is not prepared: the stream \(layout.stream) has no consumer for \(path)",
                     fix: NATSSchema.migration
                 )
             }
             return slot
         }
-    }
-
-    /// The connectors in some slots.
-    func targets(_ slots: [Int]) -> [String] {
-        let known = state.withLock(\.slots)
-        return known.filter { slots.contains($0.value) }.map(\.key).sorted()
     }
 
     // MARK: Appending
@@ -221,10 +220,10 @@ package final class NATSEngine: OutboxEngine {
 
     package func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         _ onStored: @escaping @Sendable (OutboxStep) -> Void
     ) async throws(ConnectorError) -> OutboxStep {
-        let subject = layout.subject(try await slots(targets))
+        let subject = layout.subject(try await slots(paths))
         let messages = events.map { event in
             JetStream.Message(
                 subject: subject,
@@ -239,7 +238,7 @@ package final class NATSEngine: OutboxEngine {
         }
         let isNew = try await publish(messages)
         state.withLock { state in
-            for target in targets { state.sizes[target, default: MeanSize()].add(events.map(\.payload.count)) }
+            for path in paths { state.sizes[path, default: MeanSize()].add(events.map(\.payload.count)) }
         }
         let step = OutboxStep(revision: nextRevision(), isApplied: isNew)
         onStored(step)
@@ -270,6 +269,12 @@ package final class NATSEngine: OutboxEngine {
             queue.dropped = counts[path]?.dropped ?? 0
             queue.lastDelivered = counts[path]?.lastDelivered
             statistics[path] = queue
+        }
+        // Dead letters outlive their consumer.
+        for letters in dead?["state"]?["subjects"]?.object?.members ?? [] {
+            guard let path = layout.path(ofDead: letters.name), statistics[path] == nil else { continue }
+            statistics[path] = QueueStatistics()
+            statistics[path]?.dead = Int(clamping: max(0, letters.value.integer ?? 0))
         }
         return OutboxReading(revision: revision, statistics: statistics)
     }
@@ -315,10 +320,14 @@ package final class NATSEngine: OutboxEngine {
         return Int64(hasher.finalize())
     }
 
+    package func prepared(_ paths: Set<String>) async throws(ConnectorError) -> Set<String> {
+        paths.intersection(try await consumers().keys)
+    }
+
     /// Checks that each connector has a consumer, and now and then the settings of the streams, which an operator may have changed. Then a
     /// trim that failed is repeated, too.
-    package func check(_ targets: [String]) async throws(ConnectorError) {
-        _ = try await slots(targets)
+    package func check(_ paths: [String]) async throws(ConnectorError) {
+        _ = try await slots(paths)
         let isDue = state.withLock { state in
             state.looksLeft -= 1
             return state.looksLeft <= 0

@@ -146,10 +146,10 @@ struct NATSSchema: Sendable {
     ///
     /// - Returns: The consumers, by connector.
     /// - Throws: `missing` if one does not exist, `conflict` if its settings are wrong.
-    func check(_ targets: [String], replicas: Int) async throws(ConnectorError) -> [String: Consumer] {
+    func check(_ paths: [String], replicas: Int) async throws(ConnectorError) -> [String: Consumer] {
         try await checkStreams(replicas: replicas)
-        let consumers = try await consumers(targets)
-        let absent = targets.filter { consumers[$0] == nil }.sorted()
+        let consumers = try await consumers(paths)
+        let absent = paths.filter { consumers[$0] == nil }.sorted()
         guard absent.isEmpty else {
             throw missing("the stream \(layout.stream) has no consumer for \(absent.joined(separator: ", "))")
         }
@@ -197,7 +197,7 @@ struct NATSSchema: Sendable {
             )
         }
         guard info["config"]?["deny_delete"]?.bool != true else {
-            throw wrong("the stream \(stream) keeps what is settled for ever: its deny_delete is set")
+            throw wrong("the stream \(stream) keeps what is settled forever: its deny_delete is set")
         }
         // Only dead letters may expire.
         for key in stream == layout.stream ? ["max_age", "max_msgs_per_subject"] : [] {
@@ -251,12 +251,12 @@ struct NATSSchema: Sendable {
     ///   - lease: How long a host may hold an event without renewing its lease, in nanoseconds.
     ///   - done: Receives a sentence for each change.
     /// - Throws: `conflict` if two consumers share a slot, or one has the name of another program's.
-    func addConsumers(_ targets: [String], lease: UInt64, _ done: inout [String]) async throws(ConnectorError) {
+    func addConsumers(_ paths: [String], lease: UInt64, _ done: inout [String]) async throws(ConnectorError) {
         var consumers = try await consumers()
         let used = Set(consumers.values.map(\.slot))
         // Nor does a new connector get a slot for which events are stored: they are for another one, whose consumer was deleted.
         let stored = try await storedSlots()
-        for path in targets.sorted() where consumers[path] == nil {
+        for path in paths.sorted() where consumers[path] == nil {
             let name = NATSLayout.token(path)
             guard name.utf8.count <= 200 else {
                 throw ConnectorError(.invalidValue, "the path is too long for the name of a consumer", connector: path)

@@ -46,7 +46,7 @@ package struct ProjectUpdate: Sendable {
     /// Files that the author edited and this host has not changed, or no longer has: they stay.
     package var kept: [String] = []
 
-    /// Updates the project in a folder to this host: replaces the files in `generated/` that nobody has edited since a host wrote them.
+    /// Updates the project in a folder to this host: replaces the files in `generated/` that no one has edited since a host wrote them.
     ///
     /// The author's own files stay untouched.
     ///

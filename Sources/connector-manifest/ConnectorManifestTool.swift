@@ -13,7 +13,7 @@ struct ConnectorManifestTool {
         let arguments = CommandLine.arguments
         guard arguments.count == 3 else {
             StandardError.print("usage: connector-manifest NAME.connector.json OUTPUT.swift")
-            System.exit(status: 64)
+            CurrentProcess.exit(status: 64)
         }
         do throws(ConnectorError) {
             let text = try TextFile.read(arguments[1])
@@ -34,6 +34,6 @@ struct ConnectorManifestTool {
             let fix = problem.fix.map { "; \($0)" } ?? ""
             StandardError.print("\(place)error: \(problem.message)\(fix)")
         }
-        System.exit(status: 1)
+        CurrentProcess.exit(status: 1)
     }
 }

@@ -44,26 +44,3 @@ enum TextFile {
         return ConnectorError(.unreadable, "cannot \(verb) \(path): \(reason)")
     }
 }
-
-/// The standard error stream, which the build tool shows.
-enum StandardError {
-    /// Writes a line.
-    static func print(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
-    }
-}
-
-/// The current process.
-enum System {
-    /// Exits the process.
-    static func exit(status: Int32) -> Never {
-        #if canImport(Darwin)
-            Darwin.exit(status)
-        #elseif canImport(Musl)
-            Musl.exit(status)
-        #else
-            Glibc.exit(status)
-        #endif
-    }
-}

@@ -172,7 +172,7 @@ struct SceneTests {
         func records(_ numbers: ClosedRange<Int>) -> [OutboxRecord] {
             numbers.map { number in
                 var record = Mock.record("m\(number)", state)
-                record.cursor = RecordCursor(position: UInt64(number), target: record.target)
+                record.cursor = RecordCursor(position: UInt64(number), path: record.path)
                 return record
             }
         }

@@ -81,11 +81,11 @@ enum Mock {
     )
 
     /// An event of the outbox.
-    static func record(_ id: String, _ state: OutboxRecord.State, at target: String = "analytics/segment")
+    static func record(_ id: String, _ state: OutboxRecord.State, at path: String = "analytics/segment")
         -> OutboxRecord
     {
         OutboxRecord(
-            target: target,
+            path: path,
             event: OutboxEvent(
                 id: id,
                 kind: EventKind("analytics/1", "track"),

@@ -51,6 +51,39 @@ import Testing
         #expect(Set(api.endpoints.map(\.operation)).count == api.endpoints.count)
     }
 
+    @Test func `the description says where the API is served, and whether its clients need a token`() throws {
+        let (console, socket) = (ControlAPI(try host()).document, ControlAPI(try host(), isLocal: true).document)
+        let scheme = console["components"]?["securitySchemes"]?["token"]
+        #expect(scheme?["type"]?.string == "http" && scheme?["scheme"]?.string == "bearer")
+        #expect(console["security"] == JSONValue.array([["token": []]]))
+        #expect(console["paths"]?["/livez"]?["get"]?["security"] == JSONValue.array([]))
+        #expect(console["paths"]?["/readyz"]?["get"]?["security"] == nil)
+        #expect(console["servers"]?[0]?["description"]?.string == "The address of the console.")
+        #expect(socket["components"]?["securitySchemes"] == nil && socket["security"] == nil)
+        #expect(socket["paths"]?["/livez"]?["get"]?["security"] == nil)
+        #expect(socket["servers"]?[0]?["description"]?.string?.contains("Unix socket") == true)
+    }
+
+    @Test func `the description defines each schema that has a name once, and refers to each`() throws {
+        let document = ControlAPI(try host()).document
+        var references: Set<String> = []
+        func collect(_ value: JSONValue) {
+            if let name = value["$ref"]?.string { references.insert(name) }
+            for element in value.array ?? [] { collect(element) }
+            for member in value.object?.members ?? [] { collect(member.value) }
+        }
+        collect(document)
+        let schemas = try #require(document["components"]?["schemas"]?.object)
+        #expect(references == Set(schemas.names.map { "#/components/schemas/\($0)" }))
+        let responses = document["paths"]?["/api/v1/status"]?["get"]?["responses"]
+        for (status, name) in [("200", "Report"), ("default", "Errors")] {
+            let schema = responses?[status]?["content"]?["application/json"]?["schema"]
+            #expect(schema?["$ref"]?.string == "#/components/schemas/\(name)")
+        }
+        #expect(schemas["Gate"]?["properties"]?["error"]?["$ref"]?.string == "#/components/schemas/Error")
+        #expect(schemas["Error"]?["properties"]?["code"]?["type"]?.string == "string")
+    }
+
     @Test func `only clients on this machine may name a file whose code the host runs`() async throws {
         let (remote, local) = (ControlAPI(try host()), ControlAPI(try host(), isLocal: true))
         #expect(remote.endpoints.allSatisfy { !$0.path.hasPrefix("/api/v1/swap") })
@@ -92,6 +125,49 @@ import Testing
         }
         #expect(await api.respond("GET", "").status == 404)
         #expect(await api.respond("GET", String(repeating: "/", count: 100_000)).bytes.count < 2000)
+    }
+
+    @Test func `a compressed body is refused, and the client told to send it as it is`() async throws {
+        let api = ControlAPI(try host())
+        func answer(_ coding: String) async -> ServerResponse {
+            let fields: HTTPFields = ["Content-Type": "application/json", "Content-Encoding": coding]
+            return await api.respond(ServerRequest("POST", "/api/v1/gates/retry", fields, body: Array("{}".utf8)))
+        }
+        let refused = await answer("gzip")
+        #expect(refused.status == 415 && refused.fields["Accept-Encoding"] == "identity")
+        let error = try JSONValue(parsing: refused.bytes)["errors"]?[0]
+        #expect(error?["code"]?.string == "unsupported" && error?["message"]?.string?.contains("gzip") == true)
+        #expect(error?["fix"]?.string?.contains("Content-Encoding") == true)
+        let read = await answer("Identity")
+        #expect(read.status == 400, "the body is read, and names no connector")
+    }
+
+    @Test(
+        arguments: [
+            ("application/json, text/event-stream", .events), ("application/json, application/jsonl", .lines),
+            ("text/event-stream;q=0.5, application/jsonl", .lines), ("application/x-ndjson;q=0.2", .lines),
+            ("application/jsonl;q=0.3, application/*;q=0.1", .lines), ("text/event-stream;q=much", .events),
+            ("application/json, text/event-stream;q=0", nil), ("application/json;q=1, application/jsonl;q=0.1", nil),
+            ("text/event-stream ; Q=0, */*", nil), ("application/jsonl;q=0.9, */*", nil), ("*/*", nil), ("", nil),
+        ] as [(String, ControlStream.Format?)]
+    )
+    func `a client gets a stream in place of a document as the weights in Accept say`(
+        accept: String,
+        format: ControlStream.Format?
+    ) {
+        #expect(ControlStream.Format(accept: accept, orDocument: true) == format)
+    }
+
+    @Test(arguments: [
+        ("application/json, application/jsonl;q=0.1", "application/jsonl"),
+        ("text/event-stream;q=0, application/jsonl;q=0.1", "application/jsonl"), ("*/*", "text/event-stream"),
+    ])
+    func `where there is no document, the weight of one does not count`(accept: String, type: String) async throws {
+        let response = await ControlAPI(try host()).respond(
+            ServerRequest("GET", "/api/v1/events", ["Accept": accept])
+        )
+        #expect(response.status == 200 && response.isStream)
+        #expect(response.fields["Content-Type"] == type)
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -176,6 +252,20 @@ import Testing
             documents.append(try lines.feed(bytes.readableBytesView).map { try $0.get() })
         }
         #expect(documents == [[], [["a": 1], ["a": 2]], [], [], [["a": 3]]])
+    }
+
+    @Test func `a keep-alive leaves each line of a stream a document`() throws {
+        let format = ControlStream.Format.lines
+        let expected: [JSONValue] = [["a": 1], ["a": 2], ["a": 3]]
+        let parts = expected.map { format.part("event", $0) }
+        let sent = [format.keepAlive, format.keepAlive, parts[0], parts[1], format.keepAlive, parts[2]]
+        let bytes = Array(sent.joined())
+        let text = String(decoding: bytes, as: UTF8.self)
+        let lines = text.dropLast().split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(try lines.map { try JSONValue(parsing: String($0)) } == expected)
+        var reader = ControlClient.Lines("/api/v1/events")
+        let read = try reader.feed(ByteBuffer(bytes: bytes).readableBytesView).map { try $0.get() }
+        #expect(read == expected)
     }
 
     @Test func `a line that cannot be read takes no other one of a stream with it`() throws {

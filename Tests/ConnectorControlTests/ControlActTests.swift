@@ -68,6 +68,63 @@ struct ControlActTests: ControlTests {
         await host.close()
     }
 
+    // MARK: Stopping
+
+    /// Waits until the plugin of the gate has a call of a name pending.
+    private func taken(_ name: String, _ host: ConnectorHost) async {
+        let arguments: JSONObject = ["name": .string(name), "text": "null"]
+        while (try? await host.gate("a").call("progress", arguments)) == nil { await Task.yield() }
+    }
+
+    private func begin(_ name: String, accept: String? = nil) -> ServerRequest {
+        let body = #"{"connector": "a", "operation": "begin", "arguments": {"name": "\#(name)"}}"#
+        return post("/api/v1/calls", body, accept: accept)
+    }
+
+    @Test func `a host that is stopping lets a call end, is read as before, and refuses other calls`() async throws {
+        try await withAPI { host, _ in
+            let acts = ControlActs()
+            let api = ControlAPI(host, acts: acts)
+            let request = begin("control-ends")
+            let call = Task { await api.respond(request) }
+            await taken("control-ends", host)
+            let ending = Task { await acts.end(within: .seconds(3600)) }
+            let other = post("/api/v1/calls", #"{"connector": "a", "operation": "counts"}"#)
+            var refused = await api.respond(other)
+            while refused.status == 200 { refused = await api.respond(other) }
+            #expect(refused.status == 503)
+            #expect(try error(refused)["code"]?.string == "not-open")
+            #expect(await api.respond("GET", "/api/v1/status").status == 200)
+            _ = try await host.gate("a").call("finish", ["name": "control-ends", "value": true])
+            #expect(await call.value.status == 200)
+            await ending.value
+        }
+    }
+
+    @Test func `a call that has not ended when the time for stopping is over is cancelled, and its caller is told`()
+        async throws
+    {
+        try await withAPI { host, _ in
+            let acts = ControlActs()
+            let api = ControlAPI(host, acts: acts)
+            let (request, streamed) = (begin("control-cut"), begin("control-cut-stream", accept: "application/jsonl"))
+            let call = Task { await api.respond(request) }
+            guard case .stream(let write) = await api.respond(streamed).body else {
+                Issue.record("the call does not stream its progress")
+                return
+            }
+            let stream = Task { try await write(BodyWriter { _ in }) }
+            await taken("control-cut", host)
+            await taken("control-cut-stream", host)
+            await acts.end(within: .zero)
+            let response = await call.value
+            #expect(response.status == 503)
+            #expect(try error(response)["message"]?.string == "the host has stopped before the call ended")
+            try await stream.value
+            while try await host.gate("a").call("counts")["cancels"] != 2 { await Task.yield() }
+        }
+    }
+
     // MARK: Calls
 
     @Test func `a call answers the same document as the command`() async throws {

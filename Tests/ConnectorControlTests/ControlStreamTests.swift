@@ -122,7 +122,7 @@ struct ControlStreamTests: ControlTests {
                 ServerRequest("GET", "/api/v1/events?count=2", ["Accept": "application/jsonl"])
             )
             for number in [1, 2, 3] as [Int64] {
-                host.environment.services.events.publish(
+                host.dependencies.services.events.publish(
                     ConnectorEvent(connector: "a", name: "rang", payload: .integer(number))
                 )
             }
@@ -141,7 +141,7 @@ struct ControlStreamTests: ControlTests {
             }
             let publish: @Sendable (Int64) -> Void = { number in
                 let event = ConnectorEvent(connector: "a", name: "rang", payload: .integer(number))
-                host.environment.services.events.publish(event)
+                host.dependencies.services.events.publish(event)
             }
             let numbers = Mutex((published: 1 as Int64, read: 0 as Int64))
             publish(1)
@@ -222,7 +222,7 @@ struct ControlStreamTests: ControlTests {
             let watch = try send(Self.eventsRequest)
             #expect(await blocking { watch.value.read(until: "\r\n\r\n") }.hasPrefix("HTTP/1.1 200 "))
             func publish(_ name: String, _ payload: JSONValue = .null) {
-                host.environment.services.events.publish(ConnectorEvent(connector: "a", name: name, payload: payload))
+                host.dependencies.services.events.publish(ConnectorEvent(connector: "a", name: name, payload: payload))
             }
             // More than the socket holds.
             let payload = JSONValue.string(String(repeating: "x", count: 1000))

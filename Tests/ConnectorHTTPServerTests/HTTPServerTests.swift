@@ -36,6 +36,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [(20, 4), (256, 32), (999, 124), (1024, 256), (65_536, 16_384)])
+    func `a server leaves most descriptors of the process to others`(descriptors: Int, connections: Int) {
+        #expect(ServerLimits.connectionLimit(amongDescriptors: descriptors) == connections)
+        #expect(ServerLimits().connections <= 512)
+    }
+
+    @Test func `a server that is cancelled lets the response in progress end`() async throws {
+        let (begun, released, listening) = (OneShot<Void>(), OneShot<Void>(), OneShot<Int>())
+        let server = HTTPServer(.address("127.0.0.1", port: 0)) { _ in
+            .read(
+                limit: 0,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { _ in
+                    begun.send()
+                    await released.wait()
+                    return ServerResponse(status: 200, [:], .bytes(Array("late".utf8)))
+                }
+            )
+        }
+        let running = Task { try await server.run(finishingWithin: .seconds(3600)) { listening.send($0) } }
+        let port = await listening.wait()
+        async let answer = ask(port)
+        await begun.wait()
+        running.cancel()
+        released.send()
+        #expect(try await answer.hasSuffix("late"))
+        try await running.value
+    }
+
     @Test func `clients that send thousands of requests and read no answer keep no client out`() async throws {
         let admitted = Atomic(0)
         try await serving(ServerLimits()) { request in

@@ -102,6 +102,16 @@ import Testing
         #expect(read("\(line)\r\nHost: a\r\n\r\n").1 == 400)
     }
 
+    @Test func `the beginning of TLS is refused at once, and the client told which scheme to use`() {
+        var parser = RequestParser(ServerLimits())
+        var input = ByteBuffer(bytes: [22, 3, 1])
+        let fault = #expect(throws: RequestFault.self) { try parser.next(&input) }
+        #expect(fault?.status == 400 && fault?.reason.contains("http://") == true)
+        // After a request, too.
+        let (events, status) = read("GET / HTTP/1.1\r\nHost: a\r\n\r\n\u{16}")
+        #expect(events == ["GET /", "."] && status == 400)
+    }
+
     @Test(arguments: [
         ("http://a/b?c", "/b?c"), ("HTTPS://A", "/"), ("http://a?b", "/?b"), ("http://a//b", "//b"),
         ("/http://b", "/http://b"), ("ftp://b/", "ftp://b/"), ("*", "*"),

@@ -39,14 +39,100 @@ import Testing
         FIXTURE_PLUGIN(open_silently)
         """
 
+    /// Compiles a plugin into a directory.
+    private func compile(_ source: String, _ name: String, in workspace: Workspace) throws {
+        try workspace.write(source, to: "\(name).c")
+        let root = FixturePlugins.root
+        let includes = "-I'\(root)/Sources/CConnector/include' -I'\(root)/Tests/Fixtures'"
+        let compiler = "cc -std=c99 -fPIC -shared -fvisibility=hidden -pthread"
+        try #require(shell("cd '\(workspace.path)' && \(compiler) \(includes) \(name).c -o lib\(name).so") == 0)
+    }
+
+    /// A plugin whose call lasts until a test lets it end: opening a FIFO waits until somebody opens its other end.
+    private static func waiter(in folder: String) -> String {
+        """
+        #define _POSIX_C_SOURCE 200809L
+        #include "fixture.h"
+        #include <fcntl.h>
+        #include <pthread.h>
+        #include <unistd.h>
+
+        CONNECTOR_MANIFEST({
+            "manifest": 1, "id": "waiter", "version": "1.0.0", "abi": [1, 1], "entry": "fixture_entry",
+            "capabilities": {
+                "waiter/1": {
+                    "wait": {"symbol": "waiter_wait", "signature": "() async"},
+                    "pass": {"symbol": "waiter_pass", "signature": "()"}
+                }
+            }
+        });
+
+        typedef struct waiting {
+            const fixture *self;
+            uint64_t operation;
+        } waiting;
+
+        static void *wait_for_go(void *argument) {
+            waiting *call = argument;
+            close(open("\(folder)/begun", O_WRONLY));
+            close(open("\(folder)/go", O_RDONLY));
+            call->self->host->complete(call->self->host->context, call->operation, CONNECTOR_OK, NULL, 0, NULL);
+            free(call);
+            return NULL;
+        }
+
+        CONNECTOR_EXPORT int32_t waiter_wait(void *instance, const connector_call *call, connector_error *error) {
+            pthread_t thread;
+            waiting *pending = malloc(sizeof(waiting));
+            if (pending == NULL) return fixture_fail(error, CONNECTOR_FAILED, "out of memory");
+            pending->self = instance;
+            pending->operation = call->operation;
+            if (pthread_create(&thread, NULL, wait_for_go, pending) != 0) {
+                free(pending);
+                return fixture_fail(error, CONNECTOR_FAILED, "no thread");
+            }
+            pthread_detach(thread);
+            return CONNECTOR_OK;
+        }
+
+        CONNECTOR_EXPORT int32_t waiter_pass(void *instance, connector_error *error) {
+            (void)instance;
+            (void)error;
+            return CONNECTOR_OK;
+        }
+
+        FIXTURE_PLUGIN(fixture_open)
+        """
+    }
+
+    @Test func `a host that is stopped lets a call end, refuses others, and tells their callers`() async throws {
+        let workspace = try Workspace()
+        let (program, path) = (workspace.program, workspace.path)
+        try compile(Self.waiter(in: path), "waiter", in: workspace)
+        try #require(shell("mkfifo '\(path)/begun' '\(path)/go'") == 0)
+        let file: JSONValue = [
+            "version": 1, "state": "state", "plugins": ["."],
+            "connectors": [["name": "gate", "plugin": "waiter", "isolation": "none", "probe": "off"]],
+        ]
+        try workspace.write(file.serialized(), to: "connectors.json")
+        let host = try program.start(["run", "--json", "--grace", "120s"])
+        while try await program.run("status", "--attach", "--json").status != 0 {}
+        let call = try program.start(["call", "gate", "wait", "--attach", "--timeout", "120s"])
+        #expect(shell("timeout 60 cat '\(path)/begun'") == 0)
+        host.signal(15)
+        var refused = try await program.run("call", "gate", "pass", "--attach")
+        while refused.status == 0 { refused = try await program.run("call", "gate", "pass", "--attach") }
+        #expect(refused.error.contains("the host is stopping"), "\(refused)")
+        #expect(shell("timeout 60 sh -c ': > \"\(path)/go\"'") == 0)
+        let answer = try await call.finish()
+        #expect(answer.status == 0, "\(answer)")
+        #expect(try await host.finish().status == 0)
+    }
+
     /// A directory with two gates, and a host that runs there with both open.
     private func started() async throws -> (workspace: Workspace, host: Child) {
         let workspace = try Workspace()
-        try workspace.write(Self.bell, to: "bell.c")
-        let root = FixturePlugins.root
-        let includes = "-I'\(root)/Sources/CConnector/include' -I'\(root)/Tests/Fixtures'"
-        let compiler = "cc -std=c99 -fPIC -shared -fvisibility=hidden"
-        try #require(shell("cd '\(workspace.path)' && \(compiler) \(includes) bell.c -o libbell.so") == 0)
+        try compile(Self.bell, "bell", in: workspace)
         let file: JSONValue = [
             "version": 1, "state": "state", "plugins": ["."],
             "connectors": [

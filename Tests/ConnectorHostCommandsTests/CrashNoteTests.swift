@@ -50,6 +50,64 @@ import Testing
         #expect(!after.output.contains("previously, "))
     }
 
+    /// The program with two gates of the C library, and a plugin that opens after them.
+    private func programWithLibrary() throws -> Program {
+        let program = try program("ends-the-process")
+        let workspace = try #require(program.workspace)
+        for name in ["first", "second"] {
+            try workspace.write(
+                """
+                {"manifest": 1, "id": "\(name)", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+                 "capabilities": {"\(name)/1": {
+                   "abs": {"symbol": "abs", "signature": "(value: i32) -> i32"},
+                   "length": {"symbol": "strlen", "signature": "(text: handle?) -> u64"},
+                   "exit": {"symbol": "exit", "signature": "(status: i32)"}
+                 }}}
+                """,
+                to: "\(name).connector.json"
+            )
+        }
+        try workspace.configure([
+            ["name": "first", "plugin": "./first.connector.json"],
+            ["name": "second", "plugin": "./second.connector.json", "after": ["first"]],
+            [
+                "name": "bad", "plugin": .string(FixturePlugins.misbehaving("ends-the-process")), "probe": "off",
+                "after": ["first", "second"],
+            ],
+        ])
+        return program
+    }
+
+    @Test func `a command with a gate of the C library ends as it should`() async throws {
+        let program = try programWithLibrary()
+        let call = try await program.run("call", "second", "abs", "4")
+        #expect(call.status == 0 && call.output == "4\n", "\(call)")
+        let status = try await program.run("status")
+        #expect(status.status == 0 && !status.output.contains("previously, "), "\(status)")
+        #expect(try await program.run("status").output.contains("previously, ") == false)
+    }
+
+    @Test(
+        arguments: [
+            (["first", "length"], 139, "SIGSEGV in the plugin first 1.0.0 of first, at libc.so.6+0x"),
+            (["second", "length"], 139, "SIGSEGV in the plugin second 1.0.0 of second, at libc.so.6+0x"),
+            (["second", "exit", "0"], 70, "exit below the plugin second 1.0.0 of second, at libc.so.6+0x"),
+            (["bad", "abort"], 134, "SIGABRT below the plugin ends-the-process 1.2.3 of bad, at /"),
+            (["bad", "release"], 134, "SIGABRT below the plugin ends-the-process 1.2.3 of bad, at /"),
+            (["bad", "exit", "0"], 70, "exit below the plugin ends-the-process 1.2.3 of bad, at /"),
+        ] as [([String], Int32, String)]
+    )
+    func `of all that use the C library, the gate whose call it was is named`(
+        _ arguments: [String],
+        _ status: Int32,
+        _ note: String
+    ) async throws {
+        let program = try programWithLibrary()
+        let result = try await program.start(["call"] + arguments).finish()
+        #expect(result.status == status, "\(result)")
+        #expect(result.error.contains("connector-host: \(note)"), "\(result.error)")
+    }
+
     @Test(arguments: ["abort", "syscall"])
     func `a status that finds the file faulty leaves the note for the next one`(_ operation: String) async throws {
         let program = try program("ends-the-process")

@@ -1,7 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Testing
 
 #if os(Linux)
@@ -22,6 +24,33 @@ import Testing
             #expect(Int(fields[3]) == min(Int(fields[4]) ?? .max, 65_536))
             host.signal(15)
             _ = try await host.finish()
+        }
+
+        @Test func `a host survives more clients than it has descriptors for, and answers others`() async throws {
+            RawSocket.raiseLimit()
+            let workspace = try Workspace()
+            let gate: JSONValue = ["name": "gate", "plugin": .string(FixturePlugins.good("sync")), "probe": "off"]
+            let file: JSONValue = ["version": 1, "state": "state", "connectors": [gate]]
+            try workspace.write(file.serialized(), to: "connectors.json")
+            let script = "ulimit -n 256; exec '\(Program.path)' run --console 127.0.0.1:0"
+            let host = try Child(start: "/bin/sh", ["-c", script], workspace.program)
+            let link = await host.output(until: "/?token=")
+            let digits = try #require(link.split(separator: "http://127.0.0.1:").last).prefix(while: \.isNumber)
+            let port = try #require(Int(digits))
+            while try await workspace.program.run("status", "--attach").status != 0 {}
+            var clients: [RawSocket.Box] = []
+            for _ in 0..<600 {
+                let client = RawSocket.Box(try RawSocket(port: port))
+                client.value.send("GET / HT".utf8)
+                clients.append(client)
+            }
+            for _ in 0..<3 {
+                let status = try await workspace.program.run("status", "--attach")
+                #expect(status.status == 0, "\(status)")
+            }
+            withExtendedLifetime(clients) {}
+            host.signal(15)
+            #expect(try await host.finish().status == 0)
         }
     }
 #endif

@@ -39,6 +39,25 @@
             #expect(third["runners"]?[0]?["connectors"] == ["bad"])
         }
 
+        @Test func `after a call has crashed the host in a system library, its gate opens in a runner`() async throws {
+            let workspace = try Workspace()
+            try workspace.write(
+                """
+                {"manifest": 1, "id": "texts", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+                 "capabilities": {"texts/1": {"length": {"symbol": "strlen", "signature": "(text: handle?) -> u64"}}}}
+                """,
+                to: "texts.connector.json"
+            )
+            try workspace.configure([["name": "texts", "plugin": "./texts.connector.json", "isolation": "auto"]])
+            var program = workspace.program
+            program.environment["XDG_STATE_HOME"] = workspace.path + "/state"
+            #expect(try await program.run("call", "texts", "length").status == 139)
+            let status = try JSONValue(parsing: try await program.run("status", "--json").output)
+            let gate = try #require(status["gates"]?[0])
+            #expect(gate["isolation"] == "process" && gate["state"] == "open", "\(gate)")
+            #expect(gate["promotion"]?["reason"]?.string?.contains("SIGSEGV") == true, "\(gate)")
+        }
+
         /// Makes the kernel run no program from memory, in a PID namespace of its own, and then runs a program.
         private static let forbidding = #"echo 2 > /proc/sys/vm/memfd_noexec && exec "$0" "$@""#
         private static let namespaces = ["--user", "--map-root-user", "--pid", "--mount-proc", "--kill-child"]
@@ -166,6 +185,17 @@
             #expect(
                 nothing.error.hasSuffix("good: needs nothing that the default sandbox refuses\n"),
                 "\(nothing.error)"
+            )
+            try workspace.configure([
+                [
+                    "name": "good", "plugin": .string(FixturePlugins.good("sync")), "probe": "off",
+                    "isolation": "process", "sandbox": ["network": true],
+                ]
+            ])
+            let allowed = try await program.run("status", "--learn")
+            #expect(
+                allowed.error.hasSuffix("good: needs nothing that its \"sandbox\" in the file refuses\n"),
+                "\(allowed.error)"
             )
             let attached = try await program.run("status", "--learn", "--attach")
             #expect(attached.status == 64)

@@ -56,6 +56,36 @@ import Testing
         #expect(error?["fix"]?.string?.contains("connector-host lock --update sync") == true)
     }
 
+    @Test func `a plugin that is not what the lock lists is not usable, and no probe runs it`() async throws {
+        let workspace = try workspace()
+        let program = workspace.program
+        #expect(try await program.run("lock").status == 0)
+        func listed(_ options: [String]) async throws -> JSONValue {
+            let result = try await program.start(["plugins", "--json"] + options).finish()
+            #expect(result.status == 0, "\(result)")
+            let plugins = try JSONValue(parsing: result.output)["plugins"]?.array
+            return try #require(plugins?.first { $0["id"] == "sync" })
+        }
+        let locked = try await listed([])
+        #expect(locked["usable"] == true, "\(locked)")
+        #expect(try await program.run("inspect", "sync").status == 0)
+        try install("sync", workspace, change: grow)
+        let refused = try await listed(["--probe"])
+        #expect(refused["usable"] == false && refused["error"]?["code"] == "not-locked", "\(refused)")
+        #expect(refused["probe"] == nil, "\(refused)")
+        for file in ["sync", "plugins/libsync.so"] {
+            let result = try await program.run("inspect", file, "--probe", "--json")
+            #expect(result.status == 1, "\(result)")
+            let document = try JSONValue(parsing: result.output)
+            #expect(document["problems"]?[0]?["code"] == "not-locked" && document["probe"] == nil, "\(document)")
+        }
+        // Nobody knows what a damaged lock admits.
+        try workspace.write("{", to: "connectors.lock.json")
+        #expect(try await program.run("plugins", "--probe").status == 2)
+        let inspected = try await program.run("inspect", "sync", "--probe", "--json")
+        #expect(inspected.status == 1 && !inspected.output.contains("\"outcome\""), "\(inspected)")
+    }
+
     @Test func `an update shows what has changed, and needs --yes where there is no terminal`() async throws {
         let workspace = try workspace()
         #expect(try await workspace.program.run("lock").status == 0)

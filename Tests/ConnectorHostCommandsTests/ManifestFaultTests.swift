@@ -91,6 +91,22 @@ import Testing
         }
     }
 
+    @Test func `a line for a connector whose sidecar is invalid has the position in the sidecar`() async throws {
+        let workspace = try Workspace()
+        let mistake = Self.mistakes[2]
+        try workspace.write(mistake.manifest, to: "P/tool.connector.json")
+        try workspace.configure([["name": "tool", "plugin": "tool"]], plugins: ["P"])
+        try workspace.write("{\"a\": 1}\n", to: "events.jsonl")
+        var program = workspace.program
+        program.input = "\(workspace.path)/events.jsonl"
+        let result = try await program.run("send", "tool", "f", "-")
+        let place = "P/tool.connector.json:\(mistake.place): error: tool: line 1 of standard input: "
+        #expect(result.status == 1 && result.error.contains(place), "\(result.error)")
+        let document = try JSONValue(parsing: try await program.run("send", "tool", "f", "-", "--json").output)
+        let error = document["errors"]?[0]
+        #expect(error?["line"] == 2 && error?["column"] == 36, "\(error ?? .null)")
+    }
+
     @Test(arguments: [
         (
             #""configuration": {"key": {"type": "text", "documentation": "The key of the project."}}"#,

@@ -139,6 +139,28 @@ import Testing
         #expect(other.error.contains("nothing was recorded"), "\(other)")
     }
 
+    @Test(arguments: [
+        "{\"version\": 1, \"connectors\": [{\"name\": \"geocodr\", \"plugin\": \"nominatim\",\n\"heel\": 1}]}",
+        "{\"version\": 1, \"connectors\":\n]}",
+    ])
+    func `the faults of the command's file are reported in place of a connector that it lacks`(text: String)
+        async throws
+    {
+        let workspace = try Workspace()
+        try workspace.write(text, to: "connectors.json")
+        let call = [Program.path] + Self.call + ["--simulate"]
+        let faulty = try await record(workspace.program, [], call)
+        #expect(faulty.status == 2 && faulty.output.isEmpty, "\(faulty)")
+        #expect(faulty.error.contains("connectors.json:2:"), "\(faulty)")
+        #expect(!faulty.error.contains("there is no connector"), "\(faulty)")
+        // What another program opens is unknown until it has run.
+        let script = try await record(workspace.program, [], ["/bin/sh", "-c", "echo ran"])
+        #expect(script.status == 1 && script.output == "ran\n", "\(script)")
+        #expect(script.error.contains("nothing was recorded"), "\(script)")
+        #expect(script.error.contains("connectors.json:2:"), "\(script)")
+        #expect(!script.error.contains("there is no connector"), "\(script)")
+    }
+
     @Test func `several processes make one recording, and a simulator is recorded as well`() async throws {
         let workspace = try self.workspace("https://nominatim.example.com")
         let call = "'\(Program.path)' call geocoder geocode limit=1 --simulate"

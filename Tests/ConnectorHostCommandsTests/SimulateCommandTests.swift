@@ -32,6 +32,14 @@ import Testing
         #expect(result.error.isEmpty || result.error.hasPrefix("connector-host: waiting for requests in progress;"))
     }
 
+    @Test func `a port on which no simulators listen is said in the system's words`() async throws {
+        let program = Program(directory: "/")
+        let result = try await program.run("simulate", "--into", "1", "--fault", "google:status=503", "--json")
+        let error = try JSONValue(parsing: result.output)["errors"]?[0]
+        #expect(result.status == 1 && error?["code"] == "unavailable", "\(result.output)")
+        #expect(error?["cause"]?.string?.hasPrefix("Connection refused") == true, "\(result.output)")
+    }
+
     @Test func `what simulate prints leads to the simulator, from the vendors' own clients, too`() async throws {
         let child = try Program(directory: "/").start(["simulate", "--json"])
         let document = try JSONValue(parsing: await child.output(until: "\n}\n"))

@@ -39,6 +39,22 @@ import Testing
         #expect(result.status == 1 && (result.output + result.error).contains("LimitFSIZE"), "\(result)")
     }
 
+    @Test func `a plugin of this process that finds a directory unsafe is not said to lack a host or a sandbox`()
+        async throws
+    {
+        let workspace = try Workspace()
+        #expect(shell("mkdir '\(workspace.path)/data' && chmod 777 '\(workspace.path)/data'") == 0)
+        try workspace.configure([
+            [
+                "name": "database", "plugin": .string("\(Program.buildDirectory)/libsqlite.so"),
+                "config": ["file": "data/records.db"],
+            ]
+        ])
+        let result = try await workspace.program.run("status")
+        #expect(result.status == 1 && result.output.contains("with mode 0755 or less [denied]"), "\(result)")
+        #expect(!result.output.contains("allow.hosts") && !result.output.contains("\"sandbox\""), "\(result)")
+    }
+
     @Test func `a gate in several places is one row, which names the others`() async throws {
         let workspace = try Workspace()
         try workspace.configure([

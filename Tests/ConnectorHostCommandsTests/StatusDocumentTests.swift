@@ -25,6 +25,19 @@ import Testing
         return document.lines(TextStyle(isColoured: false, isUnicode: true))
     }
 
+    @Test func `a plugin that does not reach its server may lack sockets only in a runner`() {
+        func fix(_ isolation: Isolation.Kind?) -> String? {
+            let error = ConnectorError(.unavailable, "cannot resolve example.com")
+            var gate = GateReport(path: "gate", state: .failed, error: error)
+            gate.isolation = isolation
+            let document = StatusDocument(report: Report(gates: [gate], state: .open), duration: .seconds(1))
+            let lines = document.lines(TextStyle(isColoured: false, isUnicode: true))
+            return lines.first { $0.contains("check that the endpoint is correct") }
+        }
+        #expect(fix(.process)?.contains("status --learn") == true)
+        #expect(fix(nil)?.contains("status --learn") == false)
+    }
+
     @Test func `calls are shown once there were any, with the last failure`() {
         #expect(!lines(nil).contains { $0.contains("call") })
         #expect(lines(CallCounters(total: 1)).contains { $0.contains("1 call, 0 failed") })

@@ -65,6 +65,7 @@ import Testing
         }
         let labels = capabilities.map { capabilities.label(of: "run", in: $0.id) }
         #expect(labels == ["first/run", "second/run", "second/2/run"])
+        #expect((capabilities + capabilities).names == ["run", "second/run", "second/2/run"])
     }
 
     @Test func `a name has at most 64 bytes`() {

@@ -44,7 +44,7 @@ let completeManifest = """
     @Test func `callers of a foreign library see neither what only the host calls nor what it fills in`() throws {
         let text = """
             {"manifest": 1, "id": "library", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
-             "lifecycle": {"open": "begin", "close": "end"},
+             "configuration": {"name": {}}, "lifecycle": {"open": "begin", "close": "end"},
              "capabilities": {"library/1": {
                "begin": {"symbol": "a", "signature": "(name: cstring, db: out handle)", "status": "zero"},
                "put": {"symbol": "b", "signature": "(db: handle, text: cstring) -> i32"},
@@ -62,6 +62,73 @@ let completeManifest = """
         )
         #expect(manifest.unknownOperation("begi").fix == "known: put, copy")
         #expect(try Manifest(parsing: Array(completeManifest.utf8)).boundNames.isEmpty)
+    }
+
+    /// The manifest of a foreign library that opens with a path.
+    private func foreign(open: String, close: String) -> [UInt8] {
+        Array(
+            """
+            {"manifest": 1, "id": "library", "version": "1.0.0", "abi": [1, 1], "library": "libz.so.1",
+             "configuration": {"path": {}}, "lifecycle": {"open": "open", "close": "close"},
+             "capabilities": {"library/1": {
+               "open": {"symbol": "a", "signature": "\(open)"},
+               "put": {"symbol": "b", "signature": "(file: handle, text: cstring) -> i32"},
+               "close": {"symbol": "c", "signature": "\(close)"}
+             }}}
+            """.utf8
+        )
+    }
+
+    @Test func `the single result of opening has a name for the host, and none for callers`() throws {
+        let open = "(path: cstring, mode: cstring?) -> (file: handle)"
+        let manifest = try Manifest(parsing: foreign(open: open, close: "(file: handle, path: cstring)"))
+        #expect(manifest.boundNames == ["file"])
+        #expect(
+            manifest.callable.flatMap(\.operations).map { "\($0.name)\($0.signature)" } == ["put(text: cstring) -> i32"]
+        )
+        #expect(manifest.operation(named: "open")?.operation.signature.description.hasSuffix(" -> handle") == true)
+    }
+
+    @Test(arguments: [
+        (
+            "(path: cstring) -> handle", "(file: handle)",
+            #"close needs "file", which is neither a result of open nor a field of the configuration"#,
+            "name the result of open: -> (file: handle)"
+        ),
+        (
+            "(path: cstring, db: out handle)", "(file: handle)",
+            #"close needs "file", which is neither a result of open nor a field of the configuration"#,
+            #"give the name "file" to what open returns"#
+        ),
+        (
+            "(path: cstring, mode: cstring) -> (file: handle)", "(file: handle)",
+            #"open needs "mode", which is no field of the configuration"#, #"declare "mode" in "configuration""#
+        ),
+        (
+            "(path: cstring) -> (file: i64)", "()",
+            #"put takes "file" as handle, and open gives it as i64"#,
+            "use one type, or give one of the two another name"
+        ),
+    ])
+    func `a life cycle that cannot work is refused with the remedy`(
+        open: String,
+        close: String,
+        message: String,
+        fix: String
+    ) {
+        let problems = Manifest.read(foreign(open: open, close: close), file: "m").problems
+        #expect(problems.map(\.message) == ["\(message) (invalid-value)"])
+        #expect(problems.map(\.fix) == [fix])
+        #expect(problems.map(\.code) == [.invalidManifest])
+    }
+
+    @Test func `a service is required or optional`() throws {
+        #expect(
+            try problems { $0["services"] = ["required": ["http/1"], "optional": ["log/1", "http/1"]] } == [
+                #"the service "http/1" is both required and optional (invalid-value) [invalid-manifest]; "#
+                    + "remove it from one of the two"
+            ]
+        )
     }
 
     @Test func `a manifest with everything is read`() throws {
@@ -157,6 +224,26 @@ let completeManifest = """
         (
             #"{"type": "number", "minimum": 2, "maximum": 1}"#,
             "configuration.field: the minimum is higher than the maximum (invalid-value) [invalid-manifest]"
+        ),
+        (
+            #"{"type": "duration", "minimum": 1}"#,
+            "configuration.field: only integers and numbers have a minimum (invalid-value) [invalid-manifest]; remove it, or correct the type"
+        ),
+        (
+            #"{"maximum": 1}"#,
+            "configuration.field: only integers and numbers have a maximum (invalid-value) [invalid-manifest]; remove it, or correct the type"
+        ),
+        (
+            #"{"type": "integer", "minimum": 1.5, "maximum": 1.6}"#,
+            "configuration.field: there is no integer from the minimum to the maximum (invalid-value) [invalid-manifest]"
+        ),
+        (
+            #"{"values": []}"#,
+            #"configuration.field: "values" is empty, so that no value is allowed (invalid-value) [invalid-manifest]; list the values, or remove "values""#
+        ),
+        (
+            #"{"type": "number", "minimum": 2, "values": [1, 3]}"#,
+            "configuration.field: an allowed value must be at least 2 (invalid-value) [invalid-manifest]"
         ),
         (#"{"defualt": 1}"#, #"unknown key "defualt" (unknown-key) [invalid-manifest]; did you mean "default"?"#),
         ("1", "configuration.field must be an object, not an integer (wrong-type) [invalid-manifest]"),

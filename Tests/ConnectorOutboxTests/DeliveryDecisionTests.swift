@@ -96,6 +96,92 @@ import Testing
         #expect(failure.code == code && wait == least)
     }
 
+    /// What an answer decides about events that have failed before and wait on their own.
+    private func decision(
+        _ answer: Result<[DeliveryAnswer], ConnectorError>,
+        attempts: [Int],
+        _ retryTime: (OutboxBatch.Entry, Duration?) -> Timestamp
+    ) -> DeliveryDecision {
+        var batch = OutboxBatch(events: attempts.indices.map { .numbered($0 + 1) })
+        for (index, count) in attempts.enumerated() { batch.entries[index].attempts = count }
+        return DeliveryDecision(answer, of: batch, waitAlone: true, retryTime: retryTime)
+    }
+
+    @Test func `events that wait on their own and all fail by themselves again are tried again together`() {
+        let long = DeliveryAnswer.retry("busy", after: .seconds(20), code: .failed)
+        var draws: [(attempts: Int, least: Duration?)] = []
+        let decision = decision(.success([Self.conflict, .unsent(""), long, .unsent("")]), attempts: [3, 1, 2, 1]) {
+            entry,
+            least in
+            if least != .zero { draws.append((entry.attempts, least)) }
+            return least == .zero ? Self.now : Self.later
+        }
+        #expect(decision.outcomes == [.retry(at: Self.later), .retry(at: Self.now), .retry(at: Self.later)])
+        #expect(decision.failures.map { $0?.code } == [.conflict, nil, .failed])
+        #expect(decision.next == .leave(DeliveryFailure(.conflict, ""), until: Self.later))
+        #expect(draws.map(\.attempts) == [3] && draws.map(\.least) == [.seconds(20)])
+    }
+
+    @Test func `a call for events that wait on their own holds up others only if it fails with the connection`() {
+        func next(_ error: ConnectorError, count: Int = 1) -> DeliveryDecision.Next {
+            decision(.failure(error), attempts: Array(repeating: 1, count: count)) { _, _ in Self.later }.next
+        }
+        let failure = DeliveryFailure(.conflict, "no")
+        #expect(next(ConnectorError(.conflict, "no")) == .leave(failure, until: Self.later))
+        #expect(next(ConnectorError(.conflict, "no"), count: 2) == .leave(failure, until: Self.later))
+        let away = DeliveryFailure(.unavailable, "no")
+        #expect(next(ConnectorError(.unavailable, "no")) == .pause(away, atLeast: nil, .connection))
+        var whole = ConnectorError(.failed, "no child takes it")
+        whole.outcomes = [
+            CallOutcome("a", error: ConnectorError(.conflict, "no")),
+            CallOutcome("b", error: ConnectorError(.unavailable, "away")),
+        ]
+        let all = DeliveryFailure(.failed, "no child takes it")
+        #expect(next(whole) == .pause(all, atLeast: nil, .connection))
+        var outer = ConnectorError(.failed, "no child takes it")
+        outer.outcomes = [CallOutcome("inner", error: whole)]
+        #expect(next(outer, count: 2) == .pause(all, atLeast: nil, .connection))
+    }
+
+    @Test func `events that wait on their own and fail together as a batch are tried again together`() {
+        let decision = decision(.failure(ConnectorError(.conflict, "no")), attempts: [1, 4]) { entry, _ in
+            Timestamp(nanoseconds: Self.now.nanoseconds + UInt64(entry.attempts))
+        }
+        let due = Timestamp(nanoseconds: Self.now.nanoseconds + 4)
+        #expect(decision.outcomes == [.retry(at: due), .retry(at: due)])
+        #expect(decision.failures == [DeliveryFailure(.conflict, "no"), DeliveryFailure(.conflict, "no")])
+    }
+
+    @Test func `new events are to blame for a pause if each that was sent failed by itself`() {
+        func suspect(
+            _ answer: Result<[DeliveryAnswer], ConnectorError>,
+            count: Int
+        ) -> DeliveryDecision.Suspect? {
+            let batch = OutboxBatch(events: (1...count).map { .numbered($0) })
+            let decision = DeliveryDecision(answer, of: batch) { _, _ in Self.later }
+            guard decision.outcomes.allSatisfy({ $0 == .waiting }) else { return nil }
+            guard case .pause(_, _, let suspect) = decision.next else { return nil }
+            return suspect
+        }
+        #expect(suspect(.success([Self.conflict, .unsent("")]), count: 2) == .everyEvent)
+        #expect(suspect(.success([Self.conflict, Self.away]), count: 2) == .connection)
+        #expect(suspect(.failure(ConnectorError(.conflict, "no")), count: 1) == .everyEvent)
+        #expect(suspect(.failure(ConnectorError(.unavailable, "no")), count: 1) == .connection)
+        #expect(suspect(.failure(ConnectorError(.conflict, "no")), count: 2) == .connection)
+    }
+
+    @Test(arguments: [[away, conflict], [conflict, limited, .unsent("")]])
+    func `events that wait on their own keep their places if one of them fails with the connection`(
+        _ answers: [DeliveryAnswer]
+    ) {
+        let decision = decision(.success(answers), attempts: answers.map { _ in 1 }) { _, _ in Self.later }
+        #expect(decision.outcomes == [.waiting, .waiting])
+        guard case .pause = decision.next else {
+            Issue.record("\(decision.next)")
+            return
+        }
+    }
+
     @Test func `a composite took too long if one of its children did`() {
         var error = ConnectorError(.failed, "every open child failed")
         error.outcomes = [

@@ -15,13 +15,13 @@ extension EngineTests {
         let engine = try await engine(kind)
         try await append(engine, events(1...4), to: ["a", "b"])
         try await settle(engine, try await batch(engine), .dead)
-        #expect(try await engine.replay(RecordSelection(targets: ["b"])) == 0)
+        #expect(try await engine.replay(RecordSelection(paths: ["b"])) == 0)
         #expect(try await engine.replay(RecordSelection(ids: ["event-2"])) == 1)
         try await wait(engine) { $0["a"]?.queued == 1 }
         #expect(try await engine.drop(RecordSelection(ids: ["event-3"], states: [.dead])) == 1)
         #expect(try await batch(engine).entries.map(\.id) == ["event-2"])
         #expect(
-            try await engine.records(RecordSelection(targets: ["a"], states: [.dead])).map(\.event.id) == [
+            try await engine.records(RecordSelection(paths: ["a"], states: [.dead])).map(\.event.id) == [
                 "event-1", "event-4",
             ]
         )
@@ -39,7 +39,7 @@ extension EngineTests {
         try await append(engine, events(1...2), to: ["a", "b"])
         try await settle(engine, try await batch(engine), .dead)
         try await settle(engine, try await batch(engine, "b"), .dead)
-        let one = RecordSelection(targets: ["a", "b"], ids: ["event-1"])
+        let one = RecordSelection(paths: ["a", "b"], ids: ["event-1"])
         let (count, left) = try await engine.replay(one, among: ["b", "c"])
         #expect(count == 1 && left?.code == .unknownConnector && left?.connector == "a")
         #expect(left?.message.hasPrefix("1 dead letter stays, ") == true, "\(left?.message ?? "")")
@@ -73,12 +73,12 @@ extension EngineTests {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a", "b"])
         try await settle(engine, try await batch(engine), .dead)
-        let some = RecordSelection(targets: ["a"], ids: ["event-1", "event-2"])
+        let some = RecordSelection(paths: ["a"], ids: ["event-1", "event-2"])
         #expect(try await engine.replay(some, to: "c").count == 2)
         try await wait(engine) { $0["c"]?.queued == 2 }
         #expect(try await batch(engine, "c").events == events(1...2))
         let dead = try await engine.records(RecordSelection(states: [.dead]))
-        #expect(dead.map(\.target) == ["a"] && dead.map(\.event.id) == ["event-3"])
+        #expect(dead.map(\.path) == ["a"] && dead.map(\.event.id) == ["event-3"])
         #expect(try await engine.replay(RecordSelection(), to: "c").count == 1)
         try await wait(engine) { $0["c"]?.queued == 3 }
         #expect(try await engine.replay(RecordSelection(), to: "c").count == 0)
@@ -93,10 +93,10 @@ extension EngineTests {
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])
         try await settle(engine, try await batch(engine), .dead)
-        for target in ["c", "a"] {
-            #expect(try await engine.replay(RecordSelection(), to: target).count == 2)
-            try await wait(engine) { $0[target]?.queued == 2 }
-            let replayed = try await batch(engine, target)
+        for path in ["c", "a"] {
+            #expect(try await engine.replay(RecordSelection(), to: path).count == 2)
+            try await wait(engine) { $0[path]?.queued == 2 }
+            let replayed = try await batch(engine, path)
             #expect(replayed.events == events(1...2))
             #expect(replayed.entries.allSatisfy { $0.renewedAt != nil })
             try await settle(engine, replayed, .dead)
@@ -138,7 +138,7 @@ extension EngineTests {
         #expect(left?.message == "1 dead letter stays, as b has delivered the event before")
         #expect(try await engine.statistics()["b"]?.queued == 2, "those that waited there wait there once")
         let dead = try await engine.records(RecordSelection(states: [.dead]))
-        #expect(dead.map(\.target) == ["a"] && dead.map(\.event.id) == ["event-1"])
+        #expect(dead.map(\.path) == ["a"] && dead.map(\.event.id) == ["event-1"])
         await engine.close()
     }
 

@@ -14,7 +14,7 @@ extension EngineTests {
     func `waiting events are dropped by id and by age`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...5, bytes: 100), to: ["a", "b"])
-        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
+        #expect(try await engine.drop(RecordSelection(paths: ["a"], ids: ["event-2"])) == 1)
         try await wait(engine) { $0["a"]?.queued == 4 && $0["b"]?.queued == 5 }
         #expect(try await engine.dropOldest(150, of: "a") == ["event-1", "event-3"])
         #expect(try await batch(engine).entries.map(\.id) == ["event-4", "event-5"])
@@ -34,8 +34,8 @@ extension EngineTests {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a", "b"])
         #expect(try await engine.dropOldest(10, of: "a") == ["event-1"])
-        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
-        let records = try await engine.records(RecordSelection(targets: ["a"], ids: ["event-1", "event-2", "event-3"]))
+        #expect(try await engine.drop(RecordSelection(paths: ["a"], ids: ["event-2"])) == 1)
+        let records = try await engine.records(RecordSelection(paths: ["a"], ids: ["event-1", "event-2", "event-3"]))
         let states = Dictionary(records.map { ($0.event.id, $0.state) }) { first, _ in first }
         #expect(states == ["event-1": .dropped, "event-2": .dropped, "event-3": .queued])
         await engine.close()
@@ -49,7 +49,7 @@ extension EngineTests {
         try await append(engine, events(1...3), to: ["a", "b"])
         let taken = try await batch(engine)
         #expect(taken.entries.count == 3)
-        #expect(try await engine.drop(RecordSelection(targets: ["b"], states: [.queued])) == 3)
+        #expect(try await engine.drop(RecordSelection(paths: ["b"], states: [.queued])) == 3)
         try await settle(engine, taken, .delivered)
         let statistics = try await engine.statistics()
         #expect(statistics["a"]?.queued == 0 && statistics["a"]?.delivered == 3)
@@ -67,7 +67,7 @@ extension EngineTests {
         let failures = [DeliveryFailure(.unavailable, "away"), nil, nil]
         let attempt = Attempt(at: now, failures: failures)
         try await engine.settle(try await batch(engine), [.retry(at: later), .delivered, .delivered], attempt)
-        let queued = RecordSelection(targets: ["a"], states: [.queued])
+        let queued = RecordSelection(paths: ["a"], states: [.queued])
         #expect(try await engine.records(queued).map(\.event.id) == ["event-1"])
         #expect(try await engine.drop(queued) == 1)
         #expect(try await engine.statistics()["a"]?.dropped == 1)
@@ -82,7 +82,7 @@ extension EngineTests {
         try await append(engine, events(1...3, bytes: 100), to: ["a"])
         #expect(try await engine.drop(RecordSelection(ids: ["event-2"])) == 1)
         let dropped = events(2...2, bytes: 100)
-            .map { OutboxRecord(target: "a", event: $0, state: .dropped, attempts: []) }
+            .map { OutboxRecord(path: "a", event: $0, state: .dropped, attempts: []) }
         for _ in 1...2 { try await engine.store(dropped, alsoFor: "a") }
         #expect(try await engine.statistics()["a"]?.bytes == 300)
         let all = try await batch(engine)
@@ -104,14 +104,14 @@ extension EngineTests {
             [.dead, .retry(at: now), .delivered],
             Attempt(at: now, failures: [failure, failure, nil])
         )
-        #expect(try await engine.drop(RecordSelection(targets: ["a"])) == 3)
+        #expect(try await engine.drop(RecordSelection(paths: ["a"])) == 3)
         let dropped = try await engine.records(RecordSelection(states: [.dropped]))
         #expect(dropped.map(\.event.id) == ["event-1", "event-2", "event-4"])
-        #expect(dropped.allSatisfy { $0.target == "a" && $0.state == .dropped })
+        #expect(dropped.allSatisfy { $0.path == "a" && $0.state == .dropped })
         #expect(dropped.map { $0.attempts.count } == [1, 1, 0])
         let ids: Set = ["event-3"]
-        #expect(try await engine.records(RecordSelection(targets: ["a"], ids: ids)).map(\.state) == [.delivered])
-        #expect(try await engine.records(RecordSelection(targets: ["a"])).count == 4)
+        #expect(try await engine.records(RecordSelection(paths: ["a"], ids: ids)).map(\.state) == [.delivered])
+        #expect(try await engine.records(RecordSelection(paths: ["a"])).count == 4)
         #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
         await engine.close()
     }
@@ -125,17 +125,17 @@ extension EngineTests {
         let later = Timestamp(nanoseconds: now.nanoseconds + 3_600_000_000_000)
         try await settle(engine, try await batch(engine, "a", BatchLimits(count: 1)), .retry(at: later))
         try await settle(engine, try await batch(engine, "b", BatchLimits(count: 1)), .dead)
-        for target in ["a", "b"] {
+        for path in ["a", "b"] {
             while true {
-                let next = try await batch(engine, target)
+                let next = try await batch(engine, path)
                 if next.isEmpty { break }
                 try await settle(engine, next, .delivered)
             }
         }
         let ids: Set = ["event-1"]
-        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ids)) == 1)
+        #expect(try await engine.drop(RecordSelection(paths: ["a"], ids: ids)) == 1)
         let records = try await engine.records(RecordSelection(ids: ids))
-        #expect(records.map { "\($0.target) \($0.state)" } == ["a dropped", "b dead"])
+        #expect(records.map { "\($0.path) \($0.state)" } == ["a dropped", "b dead"])
         #expect(try await engine.drop(RecordSelection(ids: ids)) == 1)
         #expect(try await engine.records(RecordSelection(ids: ids)).isEmpty, "nothing needs it anymore")
         #expect(try await engine.records(RecordSelection(states: [.dropped])).isEmpty)

@@ -45,9 +45,9 @@ import Testing
     }
 
     private func natsEngine(_ count: Int) async throws -> NATSEngine {
-        let targets = ["a", "b", "c"]
-        let settings = try await SharedNATSServers.settings(count, targets)
-        return try await NATSEngine(settings, targets: targets, now: { OutboxEvent.start })
+        let paths = ["a", "b", "c"]
+        let settings = try await SharedNATSServers.settings(count, paths)
+        return try await NATSEngine(settings, paths: paths, now: { OutboxEvent.start })
     }
 
     func events(_ numbers: ClosedRange<Int>, bytes: Int = 20) -> [OutboxEvent] {
@@ -61,14 +61,14 @@ import Testing
     func append(
         _ engine: any OutboxEngine,
         _ events: [OutboxEvent],
-        to targets: [String]
+        to paths: [String]
     ) async throws -> [Bool] {
         let before = try await engine.statistics()
-        let isNew = try await engine.append(events, to: targets).isApplied
+        let isNew = try await engine.append(events, to: paths).isApplied
         guard !(engine is SQLiteEngine) else { return isNew }
         let more = isNew.count { $0 }
         try await wait(engine) { statistics in
-            targets.allSatisfy { (statistics[$0]?.queued ?? 0) >= (before[$0]?.queued ?? 0) + more }
+            paths.allSatisfy { (statistics[$0]?.queued ?? 0) >= (before[$0]?.queued ?? 0) + more }
         }
         return isNew
     }
@@ -81,10 +81,10 @@ import Testing
         }
     }
 
-    func batch(_ engine: any OutboxEngine, _ target: String = "a", _ limits: BatchLimits = BatchLimits())
+    func batch(_ engine: any OutboxEngine, _ path: String = "a", _ limits: BatchLimits = BatchLimits())
         async throws -> OutboxBatch
     {
-        try await engine.batch(for: target, upTo: limits, now: now)
+        try await engine.batch(for: path, upTo: limits, now: now)
     }
 
     /// Settles a batch with one outcome for all.
@@ -380,7 +380,7 @@ import Testing
         #expect(pages == 3)
         #expect(Set(seen).count == seen.count, "none is seen twice")
         #expect(Set(seen) == Set((1...26).map { "event-\($0)" }).subtracting(["event-17"]))
-        let end = RecordCursor(time: .max, position: .max, target: "a")
+        let end = RecordCursor(time: .max, position: .max, path: "a")
         #expect(try await engine.records(RecordSelection(states: [.dead], after: end)).isEmpty)
         await engine.close()
     }
@@ -392,7 +392,7 @@ import Testing
         var (seen, place) = ([String](), RecordCursor?.none)
         repeat {
             let records = try await engine.records(RecordSelection(states: [.queued], limit: 3, after: place))
-            seen += records.map { "\($0.event.id) \($0.target)" }
+            seen += records.map { "\($0.event.id) \($0.path)" }
             place = records.next(limit: 3)
         } while place != nil && seen.count < 20
         #expect(seen == (1...4).flatMap { ["event-\($0) a", "event-\($0) b"] })
@@ -416,6 +416,17 @@ import Testing
     }
 
     @Test(arguments: Kind.exact)
+    func `at time 0 no retry is due, even one that was never to wait, so new events come`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...1), to: ["a"])
+        try await append(engine, events(1...2), to: ["b"])
+        let new = try await engine.batch(for: "b", upTo: BatchLimits(), now: Timestamp(nanoseconds: 0))
+        #expect(new.events == events(2...2))
+        #expect(try await batch(engine, "b").events == events(1...1))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
     func `an id by which other connectors know another event is refused, and nothing is stored`(
         _ kind: Kind
     ) async throws {
@@ -424,9 +435,9 @@ import Testing
         var (changed, renamed) = (OutboxEvent.numbered(1), OutboxEvent.numbered(1))
         changed.payload = Array("{}".utf8)
         renamed.kind.operation = "identify"
-        for (event, targets) in [(changed, ["b"]), (changed, ["a", "b"]), (renamed, ["b"])] {
+        for (event, paths) in [(changed, ["b"]), (changed, ["a", "b"]), (renamed, ["b"])] {
             let error = try await #require(throws: ConnectorError.self) {
-                try await engine.append([.numbered(3), event], to: targets)
+                try await engine.append([.numbered(3), event], to: paths)
             }
             #expect(error.code == .conflict)
             #expect(error.message.contains("event-1"))
@@ -452,7 +463,7 @@ import Testing
         let queue = try await engine.statistics()["b"]
         #expect(queue?.queued == 1 && queue?.bytes == first.payload.count && queue?.oldest == now)
         // It has not failed, so no attempt is the next one.
-        #expect(try await engine.records(RecordSelection(targets: ["b"])).map(\.due) == [nil])
+        #expect(try await engine.records(RecordSelection(paths: ["b"])).map(\.due) == [nil])
         await engine.close()
     }
 

@@ -239,7 +239,7 @@ import Testing
 
     @Test func `a directory that cannot be used is an error that says why`() async throws {
         let link = "\(folder.path)/link"
-        #expect(unsafe symlink(folder.path, link) == 0)
+        #expect(unsafe symlink("none", link) == 0)
         func failure(_ directory: String) async -> ConnectorError? {
             await #expect(throws: ConnectorError.self) {
                 try await SQLiteEngine(directory: directory, now: { OutboxEvent.start }, onDamage: { _, _ in })
@@ -252,6 +252,54 @@ import Testing
         guard geteuid() == 0 else { return }
         #expect(unsafe chmod(other, 0o700) == 0 && chown(other, 65_534, 65_534) == 0)
         #expect(await failure(other)?.message.contains("another user (65534)") == true)
+        let given = "\(folder.path)/given"
+        #expect(unsafe symlink(folder.path, given) == 0 && lchown(given, 65_534, 65_534) == 0)
+        #expect(await failure(given)?.message.contains("symbolic link") == true)
+    }
+
+    /// The link leads to the directory of the outbox, or to the one above it.
+    @Test(arguments: [false, true])
+    func `a symbolic link on the way to the file does not matter, whatever becomes of the file`(
+        isAbove: Bool
+    ) async throws {
+        let real = try Folder()
+        let (link, target) = ("\(folder.path)/link", isAbove ? "/tmp" : real.path)
+        try #require(unsafe symlink(target, link) == 0)
+        let directory = isAbove ? link + String(real.path.dropFirst("/tmp".count)) : link
+        func opened() async throws(ConnectorError) -> SQLiteEngine {
+            try await SQLiteEngine(directory: directory, now: { OutboxEvent.start }) { [aside] in aside.add($0, $1) }
+        }
+        let first = try await opened()
+        _ = try await first.append([.numbered(1)], to: ["a"])
+        let batch = try await first.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        #expect(batch.entries.map(\.id) == ["event-1"])
+        for name in real.names { unsafe unlink("\(real.path)/\(name)") }
+        _ = try await first.append([.numbered(2)], to: ["a"])
+        #expect(real.names.contains("outbox.sqlite") && !real.names.contains { $0.contains("kept") })
+        await first.close()
+        #expect(await SQLiteEngine.waitingCount(in: directory) == 2)
+        let next = try await opened()
+        #expect(try await ids(next) == ["event-1", "event-2"])
+        await next.close()
+        #expect(aside.paths.isEmpty && aside.losses.isEmpty)
+    }
+
+    @Test func `events move along when a symbolic link on the way is made to lead elsewhere`() async throws {
+        let (before, after) = try (Folder(), Folder())
+        let link = "\(folder.path)/link"
+        try #require(unsafe symlink(before.path, link) == 0)
+        let engine = try await SQLiteEngine(
+            directory: link,
+            now: { OutboxEvent.start },
+            onDamage: { [aside] in aside.add($0, $1) }
+        )
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        try #require(unsafe unlink(link) == 0 && symlink(after.path, link) == 0)
+        _ = try await engine.append([.numbered(2)], to: ["a"])
+        #expect(after.names.contains("outbox.sqlite"))
+        #expect(try await ids(engine) == ["event-1", "event-2"])
+        await engine.close()
+        #expect(aside.paths.isEmpty && aside.losses.isEmpty)
     }
 
     @Test func `a file that replaces another is used, and what the replaced one held is kept`() async throws {
@@ -337,8 +385,8 @@ import Testing
             """
         )
         let engine = try await engine()
-        for (number, targets) in [(8, ["a", "b"]), (9, ["a"]), (10, ["c"])] {
-            _ = try await engine.append([.numbered(number)], to: targets)
+        for (number, paths) in [(8, ["a", "b"]), (9, ["a"]), (10, ["c"])] {
+            _ = try await engine.append([.numbered(number)], to: paths)
         }
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(batch.entries.map { $0.position & 0xFF } == [7, 8, 9])

@@ -64,7 +64,7 @@ extension Folder {
             [.delivered, .retry(at: OutboxEvent.start), .dead, .retry(at: OutboxEvent.start), .delivered, .dead],
             Attempt(at: OutboxEvent.start, failures: [nil, failure, failure, failure, nil, failure])
         )
-        _ = try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-9"]))
+        _ = try await engine.drop(RecordSelection(paths: ["a"], ids: ["event-9"]))
         await engine.close()
     }
 }

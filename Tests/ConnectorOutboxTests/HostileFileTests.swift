@@ -34,8 +34,8 @@ import Testing
         let engine = try await folder.engine()
         do throws(ConnectorError) {
             _ = try await engine.read()
-            for target in ["a", "b", "c"] {
-                let batch = try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start)
+            for path in ["a", "b", "c"] {
+                let batch = try await engine.batch(for: path, upTo: BatchLimits(), now: OutboxEvent.start)
                 try await engine.settle(
                     batch,
                     batch.entries.map { _ in .delivered },
@@ -109,7 +109,7 @@ import Testing
         let queue = try #require(try await engine.statistics()["a"])
         #expect(queue.queued == 1 << 48 && queue.bytes == 1 << 48)
         let bound = ["a": QueueBound(bytes: 1000, whenFull: .dropNewest)]
-        #expect(try await engine.append([.numbered(5001)], to: ["a"], within: bound, { _ in })?.targets == [])
+        #expect(try await engine.append([.numbered(5001)], to: ["a"], within: bound, { _ in })?.paths == [])
         await engine.close()
     }
 

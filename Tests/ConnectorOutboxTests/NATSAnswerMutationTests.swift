@@ -52,10 +52,10 @@ import Testing
         try await rounds { round in
             let server = try server(seed: fuzzSeed &+ UInt64(round))
             _ = await result { () throws(ConnectorError) in
-                try await NATSEngine.migrate(settings(server), targets: ["a", "b"])
+                try await NATSEngine.migrate(settings(server), paths: ["a", "b"])
             }
             let opened = await result { () throws(ConnectorError) in
-                try await NATSEngine(settings(server), targets: ["a", "b"], now: { OutboxEvent.start })
+                try await NATSEngine(settings(server), paths: ["a", "b"], now: { OutboxEvent.start })
             }
             guard case .success(let engine) = opened else { return }
             await use(engine)
@@ -105,9 +105,9 @@ import Testing
                 let step = try await engine.append([.numbered(number), .numbered(10 + number)], to: ["a", "b"])
                 statistics.note(.appended(count: 2, bytes: 40, oldest: now), of: "a", revision: step.revision)
             }
-            for target in ["a", "b"] {
+            for path in ["a", "b"] {
                 _ = await result { () throws(ConnectorError) in
-                    let batch = try await engine.batch(for: target, upTo: BatchLimits(count: 2), now: now)
+                    let batch = try await engine.batch(for: path, upTo: BatchLimits(count: 2), now: now)
                     guard !batch.isEmpty else { return }
                     let failures = batch.entries.map { _ in DeliveryFailure(.invalid, "no") as DeliveryFailure? }
                     let answer: Result<[DeliveryAnswer], ConnectorError> = .success(
@@ -118,21 +118,21 @@ import Testing
                     }
                     try await engine.settle(batch, decision.outcomes, Attempt(at: now, failures: failures))
                 }
-                engine.release(target)
+                engine.release(path)
             }
         }
         _ = await result { () throws(ConnectorError) in
             statistics.begin()
             let reading = try await engine.read()
             statistics.end(reading)
-            for target in statistics.targets {
-                statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: target, revision: .max)
+            for path in statistics.paths {
+                statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: path, revision: .max)
                 statistics.note(
                     .settled(delivered: 1, dead: 1, dropped: 1, bytes: 9, oldest: nil, at: now),
-                    of: target,
+                    of: path,
                     revision: .max
                 )
-                _ = statistics[target]?.oldest.map { "\($0)" }
+                _ = statistics[path]?.oldest.map { "\($0)" }
             }
         }
         for selection in [RecordSelection(limit: 20), RecordSelection(states: [.dead], limit: 5)] {

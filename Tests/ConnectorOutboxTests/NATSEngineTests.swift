@@ -14,22 +14,22 @@ import Testing
 @Suite(.enabled(if: NATSServers.areInstalled), .timeLimit(.minutes(3))) struct NATSEngineTests {
     private let now = OutboxEvent.start
 
-    private func engine(_ servers: NATSServers, _ targets: [String] = ["a", "b"]) async throws -> NATSEngine {
-        try await NATSEngine(servers.settings(), targets: targets, now: { OutboxEvent.start })
+    private func engine(_ servers: NATSServers, _ paths: [String] = ["a", "b"]) async throws -> NATSEngine {
+        try await NATSEngine(servers.settings(), paths: paths, now: { OutboxEvent.start })
     }
 
     /// Delivers everything, and returns the ids, repetitions included.
-    private func drain(_ engine: NATSEngine, _ target: String, until count: Int) async throws -> [String] {
+    private func drain(_ engine: NATSEngine, _ path: String, until count: Int) async throws -> [String] {
         var ids: [String] = []
         let deadline = engine.jetStream.clock.now() + 120_000_000_000
         while Set(ids).count < count {
             guard engine.jetStream.clock.now() < deadline, !Task.isCancelled else {
-                let consumer = try await engine.jetStream.request("CONSUMER.INFO.OUTBOX.\(NATSLayout.token(target))")
+                let consumer = try await engine.jetStream.request("CONSUMER.INFO.OUTBOX.\(NATSLayout.token(path))")
                 let stream = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
                 Issue.record("only \(ids): \(consumer): \(stream)")
                 return ids
             }
-            let batch = try await engine.batch(for: target, upTo: BatchLimits(), now: now)
+            let batch = try await engine.batch(for: path, upTo: BatchLimits(), now: now)
             let attempt = Attempt(at: now, failures: batch.entries.map { _ in nil })
             try await engine.settle(batch, batch.entries.map { _ in .delivered }, attempt)
             ids += batch.entries.map(\.id)
@@ -73,15 +73,15 @@ import Testing
         var settings = servers.settings()
         settings.replicas = 3
         let other = await #expect(throws: ConnectorError.self) {
-            try await NATSEngine(settings, targets: [], now: { OutboxEvent.start })
+            try await NATSEngine(settings, paths: [], now: { OutboxEvent.start })
         }
         #expect(other?.code == .conflict)
     }
 
     /// The next events of a connector, as soon as the server hands them out.
-    private func batch(_ engine: NATSEngine) async throws -> OutboxBatch {
+    private func batch(_ engine: NATSEngine, _ path: String = "a") async throws -> OutboxBatch {
         while true {
-            let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: now)
+            let batch = try await engine.batch(for: path, upTo: BatchLimits(), now: now)
             guard batch.isEmpty else { return batch }
             await Task.yield()
         }
@@ -201,14 +201,35 @@ import Testing
         await engine.close()
     }
 
+    @Test func `the letters of a connector without a consumer stay and are counted, and those of others are replayed`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a", "b"])
+        let engine = try await engine(servers)
+        let attempt = Attempt(at: now, failures: [DeliveryFailure(.invalid, "no")])
+        _ = try await engine.append([.numbered(1)], to: ["a", "b"])
+        try await engine.settle(try await batch(engine), [.dead], attempt)
+        try await engine.settle(try await batch(engine, "b"), [.dead], attempt)
+        _ = try await engine.jetStream.request("CONSUMER.DELETE.OUTBOX.a")
+        let queue = try await engine.statistics()["a"]
+        #expect(queue?.dead == 1 && queue?.queued == 0)
+        let (count, left) = try await engine.replay(RecordSelection(), among: ["a", "b"])
+        #expect(count == 1 && left?.code == .unknownConnector && left?.connector == "a")
+        #expect(left?.message == "1 dead letter stays, as the outbox has no queue for a")
+        #expect(try await batch(engine, "b").entries.map(\.id) == ["event-1"])
+        #expect(try await engine.records(RecordSelection(states: [.dead])).map(\.path) == ["a"])
+        await engine.close()
+    }
+
     @Test func `a program drops and moves only what no host has taken or delivered, and leaves other connectors alone`()
         async throws
     {
         let servers = try await NATSServers()
-        let targets = ["a", "b", "c"]
-        _ = try await servers.migrate(targets)
-        let (first, second) = (try await engine(servers, targets), try await engine(servers, targets))
-        let program = try await engine(servers, targets)
+        let paths = ["a", "b", "c"]
+        _ = try await servers.migrate(paths)
+        let (first, second) = (try await engine(servers, paths), try await engine(servers, paths))
+        let program = try await engine(servers, paths)
         func append(_ numbers: ClosedRange<Int>, until queued: Int) async throws {
             _ = try await first.append(numbers.map { .numbered($0) }, to: ["a", "b"])
             while try await first.statistics()["a"]?.queued != queued { await Task.yield() }
@@ -221,7 +242,7 @@ import Testing
         let attempt = Attempt(at: now, failures: rest.entries.map { _ in nil })
         try await first.settle(rest, rest.entries.map { _ in .delivered }, attempt)
         try await append(6...6, until: 2)
-        #expect(try await program.drop(RecordSelection(targets: ["a"], states: [.queued])) == 1)
+        #expect(try await program.drop(RecordSelection(paths: ["a"], states: [.queued])) == 1)
         try await append(7...7, until: 2)
         #expect(try await program.reassign("a", to: "c"))
         #expect(try await drain(first, "c", until: 1) == ["event-7"])
@@ -246,7 +267,7 @@ import Testing
         async let two = second.replay(RecordSelection(), to: "b")
         let counts = try await (one, two)
         #expect(counts.0.count + counts.1.count == 12)
-        let queued = try await first.records(RecordSelection(targets: ["b"], states: [.queued]))
+        let queued = try await first.records(RecordSelection(paths: ["b"], states: [.queued]))
         #expect(queued.map(\.event.id).sorted() == (1...12).map { "event-\($0)" }.sorted())
         await first.close()
         await second.close()
@@ -272,9 +293,9 @@ import Testing
         _ = try await servers.migrate(["a"])
         var settings = servers.settings()
         settings.replicas = 1
-        let done = try await NATSEngine.migrate(settings, targets: ["a", "b"], changesStreams: false)
+        let done = try await NATSEngine.migrate(settings, paths: ["a", "b"], changesStreams: false)
         #expect(done == ["created the consumer of b"])
-        let engine = try await NATSEngine(settings, targets: ["a", "b"], now: { OutboxEvent.start })
+        let engine = try await NATSEngine(settings, paths: ["a", "b"], now: { OutboxEvent.start })
         let info = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
         #expect(info["config"]?["num_replicas"]?.integer == 3)
         await engine.close()
@@ -317,7 +338,7 @@ import Testing
         // Nothing listens at the others.
         let urls = Array(repeating: "nats://127.0.0.1:1", count: 64) + [settings.url]
         settings.url = urls.joined(separator: ",")
-        let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        let engine = try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start })
         _ = try await engine.append([.numbered(1)], to: ["a"])
         await engine.close()
     }
@@ -415,15 +436,15 @@ import Testing
         _ = try await servers.migrate(["a"], settings)
         for name in ["shop-a", nil] {
             settings.application = name
-            try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start }).close()
+            try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start }).close()
         }
         settings.application = "shop-b"
         let other = settings
         let migration = await #expect(throws: ConnectorError.self) {
-            try await NATSEngine.migrate(other, targets: ["a"])
+            try await NATSEngine.migrate(other, paths: ["a"])
         }
         let opening = await #expect(throws: ConnectorError.self) {
-            try await NATSEngine(other, targets: ["a"], now: { OutboxEvent.start })
+            try await NATSEngine(other, paths: ["a"], now: { OutboxEvent.start })
         }
         for error in [migration, opening] {
             #expect(error?.code == .conflict)
@@ -511,7 +532,7 @@ import Testing
         let leader = try #require(servers.leader())
         var settings = servers.settings()
         settings.url = "nats://\(network.address(leader)):4222"
-        let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        let engine = try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start })
         try network.isolate(leader)
         async let stored: Void = {
             // As an application does when the outcome is unknown.

@@ -31,7 +31,7 @@ import Testing
         let settings = NATSSettings(url: server.url)
         let bench = Bench(
             engine: { () throws(ConnectorError) in
-                try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+                try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start })
             }
         )
         try await bench.outbox.start(isStored: true)
@@ -65,25 +65,25 @@ import Testing
             created: OutboxEvent.start
         )
         var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
-        state.adopt(["a": consumer])
+        state.adopt(["a": consumer], settledBefore: [:])
         state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, payload: [], reply: "reply", until: .max)])
         state.oldest["a"] = NATSEngine.OldestEvent(floor: 0)
         state.noteSettled([entry], at: "a")
-        state.adopt(["a": consumer])
+        state.adopt(["a": consumer], settledBefore: [:])
         // The servers' clocks and files differ by little.
         consumer.created = later
-        state.adopt(["a": consumer])
+        state.adopt(["a": consumer], settledBefore: [:])
         #expect(state.leases["a"]?.held.count == 1)
         #expect(state.oldest["a"]?.floor == 0)
         consumer.created = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 2_000_000_000)
-        state.adopt(["a": consumer])
+        state.adopt(["a": consumer], settledBefore: [:])
         #expect(state.leases["a"]?.held.isEmpty == true)
         #expect(state.oldest["a"]?.floor == nil)
         #expect(state.settled["a"]?.contains(1, storedAt: OutboxEvent.start) == true)
         #expect(state.settled["a"]?.contains(1, storedAt: later) == false)
         state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, payload: [], reply: "reply", until: .max)])
-        state.adopt([:])
-        state.adopt(["a": consumer])
+        state.adopt([:], settledBefore: [:])
+        state.adopt(["a": consumer], settledBefore: [:])
         #expect(state.leases["a"]?.held.isEmpty == true)
     }
 
@@ -99,14 +99,42 @@ import Testing
             created: OutboxEvent.start
         )
         var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
-        var lost = [state.adopt(["a": consumer]), state.adopt([:])]
+        var lost = [state.adopt(["a": consumer], settledBefore: [:]), state.adopt([:], settledBefore: [:])]
         // Another host has delivered some, while a listing lacked the consumer.
         (consumer.pending, consumer.leased) = (2, 3)
-        lost += [state.adopt(["a": consumer]), state.adopt([:])]
+        lost += [state.adopt(["a": consumer], settledBefore: [:]), state.adopt([:], settledBefore: [:])]
         (consumer.pending, consumer.leased) = (1, 0)
         consumer.created = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 60_000_000_000)
-        lost += [state.adopt(["a": consumer]), state.adopt(["a": consumer])]
+        lost += [state.adopt(["a": consumer], settledBefore: [:]), state.adopt(["a": consumer], settledBefore: [:])]
         #expect(lost == [[:], [:], [:], [:], ["a": 4], [:]])
+    }
+
+    @Test func `events that this host has settled since it last looked are not gone with a consumer`() {
+        func entry(_ position: Int64) -> OutboxBatch.Entry {
+            let event = OutboxEvent.numbered(Int(position))
+            return OutboxBatch.Entry(position: position, attempts: 0, event: event, storedAt: OutboxEvent.start)
+        }
+        var consumer = NATSSchema.Consumer(
+            path: "a",
+            slot: 0,
+            lease: 30_000_000_000,
+            pending: 5,
+            leased: 1,
+            floor: 0,
+            last: 1,
+            created: OutboxEvent.start
+        )
+        var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
+        let before = state.settledCounts
+        // While the consumer is read: the reading may include it, or not.
+        state.noteSettled([entry(1)], at: "a")
+        var lost = [state.adopt(["a": consumer], settledBefore: before)]
+        // An attempt is recorded twice if that fails in the middle.
+        for _ in 1...2 { state.noteSettled((2...4).map(entry), at: "a") }
+        (consumer.pending, consumer.leased) = (0, 0)
+        consumer.created = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 60_000_000_000)
+        lost.append(state.adopt(["a": consumer], settledBefore: state.settledCounts))
+        #expect(lost == [[:], ["a": 2]])
     }
 
     @Test func `the last settled events are remembered, also those that the server knows to be settled`() {
@@ -148,6 +176,20 @@ import Testing
         }
     }
 
+    @Test func `the letter of a damaged event has its payload, even if its lease is gone`() async throws {
+        let kind = EventKind("analytics/1", "track")
+        let payload = Array("{},{}".utf8)
+        let event = OutboxEvent(id: "event-1", kind: kind, createdAt: OutboxEvent.start, payload: payload)
+        try await NATSEngine.withFake { engine, log in
+            _ = try await engine.append([event], to: ["a"])
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+            let damage = try #require(batch.damage)
+            engine.release("a")
+            try await engine.settle(batch, [.dead], Attempt(at: OutboxEvent.start, failures: [damage]))
+            #expect(log.subjects("OUTBOX.dead.a", "{},{}").count == 1)
+        }
+    }
+
     @Test func `a drop and a move end, however many events keep coming`() async throws {
         let last = Mutex(1)
         let answer: SteeredAnswer = { request in
@@ -167,7 +209,7 @@ import Testing
         try await NATSEngine.withFake(answer) { engine, log in
             // Another host has the first event.
             _ = try await engine.append([.numbered(1)], to: ["a", "b"])
-            #expect(try await engine.drop(RecordSelection(targets: ["a"], states: [.queued])) == 0)
+            #expect(try await engine.drop(RecordSelection(paths: ["a"], states: [.queued])) == 0)
             #expect(log.subjects("$JS.API.CONSUMER.MSG.NEXT.").count == 1)
             #expect(try await engine.reassign("a", to: "b"))
             #expect(log.subjects("$JS.API.CONSUMER.MSG.NEXT.").count == 2)
@@ -176,6 +218,21 @@ import Testing
     }
 
     // MARK: Reading
+
+    @Test func `how long an event has waited is told by the servers' clock, whatever this host's says`() {
+        let (hour, start): (UInt64, UInt64) = (3_600_000_000_000, OutboxEvent.start.nanoseconds)
+        let now = Timestamp(nanoseconds: start + 9 * hour)
+        // An hour ago, the servers' clock said that it was the start.
+        let known = NATSEngine.ServerTime(time: OutboxEvent.start, toldAt: 5)
+        let old = known.local(Timestamp(nanoseconds: start - hour), now: now, monotonic: 5 + hour)
+        #expect(old?.nanoseconds == start + 7 * hour)
+        let fresh = known.local(Timestamp(nanoseconds: start + hour), now: now, monotonic: 5 + hour)
+        #expect(fresh == now)
+        let later = known.local(Timestamp(nanoseconds: start + 2 * hour), now: now, monotonic: 5 + hour)
+        #expect(later == now)
+        let unknown = NATSEngine.ServerTime(time: nil, toldAt: 5)
+        #expect(unknown.local(OutboxEvent.start, now: now, monotonic: 5) == nil)
+    }
 
     @Test(arguments: [#""deliver_subject":"somewhere""#, #""inactive_threshold":60000000000"#])
     func `a consumer that hands out nothing on request, or ends by itself, is refused`(_ setting: String) async throws {

@@ -33,7 +33,7 @@ import Testing
         }
         let server = try FakeNATSServer(answers)
         let settings = NATSSettings(url: server.url)
-        let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        let engine = try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start })
         _ = try await engine.append([.numbered(1)], to: ["a"])
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(batch.isEmpty)

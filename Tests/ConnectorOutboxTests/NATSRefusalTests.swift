@@ -137,7 +137,7 @@ import Testing
         let server = try FakeNATSServer(answers)
         defer { withExtendedLifetime(server) {} }
         do throws(ConnectorError) {
-            _ = try await NATSEngine.migrate(NATSSettings(url: server.url), targets: ["a", "b"])
+            _ = try await NATSEngine.migrate(NATSSettings(url: server.url), paths: ["a", "b"])
             return nil
         } catch {
             return error
@@ -169,9 +169,9 @@ import Testing
     }
 
     /// Why a connector gets no batch; nil if it gets one.
-    private func failure(_ engine: NATSEngine, _ target: String) async -> ConnectorError? {
+    private func failure(_ engine: NATSEngine, _ path: String) async -> ConnectorError? {
         do throws(ConnectorError) {
-            _ = try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start)
+            _ = try await engine.batch(for: path, upTo: BatchLimits(), now: OutboxEvent.start)
             return nil
         } catch {
             return error

@@ -39,7 +39,7 @@ import Testing
     private func token(_ token: String) -> String { "authorization { token: \"\(token)\" }\n" }
 
     private func engine(_ settings: NATSSettings) async throws(ConnectorError) -> NATSEngine {
-        try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start })
     }
 
     /// Stores an event as soon as the servers take it, for a minute at most.
@@ -145,7 +145,7 @@ import Testing
         #expect(refused?.message.contains("Auth") == true, "\(refused?.message ?? "")")
 
         let known = Mutex("sesame")
-        let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start }) { [settings] in
+        let engine = try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start }) { [settings] in
             var settings = settings
             settings.token = known.withLock(\.self)
             return settings
@@ -221,7 +221,7 @@ import Testing
         _ = try await servers.migrate(["a"], plain)
         (plain.waits.answer, plain.waits.limit) = (200_000_000, 1_000_000_000)
         let trusted = Mutex<String?>(nil)
-        let engine = try await NATSEngine(plain, targets: ["a"], now: { OutboxEvent.start }) { [plain] in
+        let engine = try await NATSEngine(plain, paths: ["a"], now: { OutboxEvent.start }) { [plain] in
             var settings = plain
             settings.authorities = trusted.withLock(\.self)
             return settings
@@ -248,7 +248,7 @@ import Testing
         let told = Mutex<[String?]>([])
         let engine = try await NATSEngine(
             settings,
-            targets: ["a"],
+            paths: ["a"],
             now: { OutboxEvent.start },
             onTrim: { error in told.withLock { $0.append(error?.message) } }
         )

@@ -16,7 +16,7 @@ import Testing
         return Bench(
             policy: policy,
             engine: { () throws(ConnectorError) in
-                try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+                try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start })
             }
         )
     }
@@ -156,13 +156,13 @@ import Testing
         let host = Bench(
             ["a", "b"],
             engine: { () throws(ConnectorError) in
-                try await NATSEngine(settings, targets: ["a", "b"], now: { OutboxEvent.start })
+                try await NATSEngine(settings, paths: ["a", "b"], now: { OutboxEvent.start })
             }
         )
         host.vendor.isOpen = false
         try await host.outbox.start(isStored: true)
         _ = try await host.outbox.append(host.events(1...2), to: ["a"])
-        let other = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
+        let other = try await NATSEngine(settings, paths: ["a"], now: { OutboxEvent.start })
         while try await other.batch(for: "a", upTo: BatchLimits(count: 1), now: OutboxEvent.start).isEmpty {
             await Task.yield()
         }
@@ -221,15 +221,31 @@ import Testing
         await host.outbox.close()
     }
 
+    @Test func `a host whose clock is ahead of the others does not take fresh events for old ones`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"], lease: Self.lease)
+        let (sender, ahead) = (bench(servers), bench(servers, aging))
+        ahead.clock.advance(by: .seconds(7200))
+        _ = try await sender.outbox.append(sender.events(1...3), to: ["a"])
+        try await ahead.outbox.start(isStored: true)
+        await advance(ahead) { ahead.vendor.batches.joined().count + ahead.statistics().dead >= 3 }
+        #expect(try await letters(ahead).isEmpty)
+        #expect(ahead.vendor.batches.flatMap(\.self) == ["event-1", "event-2", "event-3"])
+        await sender.outbox.close()
+        await ahead.outbox.close()
+    }
+
     @Test func `an event that has become too old before a host can deliver it is a dead letter`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"], lease: Self.lease)
-        let host = bench(servers, aging)
+        // Events age by the clock of the servers, which no test moves.
+        var policy = DeliveryPolicy()
+        policy.maximumAge = .nanoseconds(1)
+        let host = bench(servers, policy)
         host.vendor.isOpen = false
         try await host.outbox.start(isStored: true)
         _ = try await host.outbox.append(host.events(1...2), to: ["a"])
         await host.until { host.outbox.condition(of: "a") == .waitingForGate }
-        host.clock.advance(by: .seconds(3601))
         #expect(try await letters(host).isEmpty)
         host.vendor.isOpen = true
         host.outbox.gatesChanged()

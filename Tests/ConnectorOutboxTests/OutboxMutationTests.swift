@@ -62,9 +62,9 @@ import Testing
             _ = try? await engine.statistics()
             let event = OutboxEvent.numbered(100_000 + round * 10 + life)
             if (try? await engine.append([event], to: ["a", "c"])) != nil { confirmed.insert(event.id) }
-            for target in ["a", "b"] {
+            for path in ["a", "b"] {
                 let limits = BatchLimits(count: 7)
-                guard let batch = try? await engine.batch(for: target, upTo: limits, now: OutboxEvent.start) else {
+                guard let batch = try? await engine.batch(for: path, upTo: limits, now: OutboxEvent.start) else {
                     continue
                 }
                 let outcomes = batch.entries.indices.map { index -> DeliveryOutcome in
@@ -75,10 +75,10 @@ import Testing
                 _ = try? await engine.settle(batch, outcomes, Attempt(at: OutboxEvent.start, failures: failures))
             }
             try? await engine.rewind("a", now: OutboxEvent.start)
-            _ = try? await engine.replay(RecordSelection(targets: ["a"]))
+            _ = try? await engine.replay(RecordSelection(paths: ["a"]))
             _ = try? await engine.dropOldest(300, of: "b")
-            _ = try? await engine.drop(RecordSelection(targets: ["b"], limit: 5))
-            if let records = try? await engine.records(RecordSelection(targets: ["c"])) {
+            _ = try? await engine.drop(RecordSelection(paths: ["b"], limit: 5))
+            if let records = try? await engine.records(RecordSelection(paths: ["c"])) {
                 #expect(confirmed.subtracting(records.map(\.event.id)).isEmpty, "what was confirmed is there")
             }
             await engine.close()

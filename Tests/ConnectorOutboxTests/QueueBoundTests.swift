@@ -66,9 +66,9 @@ import Testing
         )
         let bound = ["a": QueueBound(bytes: 1000, whenFull: .dropOldest)]
         let events = (11...13).map { OutboxEvent.numbered($0, bytes: 100) }
-        let admission = try #require(try await engine.append(events, to: ["a"], within: bound, { _ in }))
-        #expect(admission.dropped["a"]?.ids == ["event-9", "event-10", "event-1"])
-        #expect(admission.dropped["a"]?.oldest == times[2], "the others wait for a retry")
+        let outcome = try #require(try await engine.append(events, to: ["a"], within: bound, { _ in }))
+        #expect(outcome.dropped["a"]?.ids == ["event-9", "event-10", "event-1"])
+        #expect(outcome.dropped["a"]?.oldest == times[2], "the others wait for a retry")
         let records = try await engine.records(RecordSelection(states: [.queued]))
         #expect(Set(records.map(\.event.id)) == Set((2...8).map { "event-\($0)" } + (11...13).map { "event-\($0)" }))
         #expect(try await engine.statistics()["a"]?.bytes == 1000)
@@ -91,8 +91,8 @@ import Testing
             let before = try await engine.steps()
             for number in first..<first + 20 {
                 let event = OutboxEvent.numbered(number, bytes: 100)
-                let admission = try await engine.append([event], to: ["a"], within: bound) { _ in }
-                #expect(admission?.dropped["a"]?.ids.count == 1)
+                let outcome = try await engine.append([event], to: ["a"], within: bound) { _ in }
+                #expect(outcome?.dropped["a"]?.ids.count == 1)
             }
             return try await engine.steps() - before
         }

@@ -28,6 +28,34 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test(arguments: [false, true])
+    func `a batch is sent again as it was, even if events that wait on their own come between, and fail or do not`(
+        _ fails: Bool
+    ) async throws {
+        let bench = Bench()
+        bench.vendor.answers { events in
+            .success(events.map { $0.id == "event-3" ? .accepted : .retry("not this one", code: .conflict) })
+        }
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 1 }
+        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(10)))
+        _ = try await bench.outbox.append(bench.events(4...4), to: ["a"])
+        await bench.paused()
+        _ = try await bench.outbox.append(bench.events(5...5), to: ["a"])
+        if fails {
+            await bench.nextAttempt()
+            await bench.paused()
+        }
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        let between = Array(repeating: 1...2, count: fails ? 2 : 1)
+        let batches: [ClosedRange<Int>] = [1...3, 4...4] + between + [4...4, 5...5]
+        #expect(bench.vendor.batches == batches.map { $0.map { "event-\($0)" } })
+        await bench.outbox.close()
+    }
+
     @Test func `what has arrived joins a batch that can no longer be repeated, since an event in it has grown too old`()
         async throws
     {

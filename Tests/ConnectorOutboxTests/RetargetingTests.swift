@@ -46,6 +46,42 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `a wait that the vendor has asked for continues when the settings of the queue change`() async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(.rateLimited, after: .seconds(40)))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        let end = await bench.paused()
+        var changed = target("a", bench)
+        changed.policy.batchCount = 2
+        await bench.outbox.retarget([changed], by: .max)
+        #expect(await bench.paused() == end)
+        #expect(bench.vendor.batches.count == 1)
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [3, 2, 1])
+        #expect(bench.pauses.reasons == ["the vendor says no", nil])
+        await bench.outbox.close()
+    }
+
+    @Test func `an operator ends a wait that has continued after a change of the settings`() async throws {
+        let bench = Bench()
+        bench.vendor.answers(Vendor.refuses(.rateLimited, after: .seconds(40)))
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        await bench.paused()
+        var changed = target("a", bench)
+        changed.policy.batchCount = 2
+        await bench.outbox.retarget([changed], by: .max)
+        await bench.paused()
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.outbox.wake("a")
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [3, 2, 1])
+        await bench.outbox.close()
+    }
+
     @Test func `events moved by a process that may not deliver yet follow once it may`() async throws {
         let folder = try Folder()
         let (first, second) = (Bench(folder: folder), Bench(["a", "b"], folder: folder))

@@ -62,8 +62,8 @@ import Testing
         _ = try await second.append([.numbered(1)], to: ["a"])
         #expect(try await first.reassign("a", to: "b"))
         _ = try await second.append([.numbered(2)], to: ["a"])
-        for (target, id) in [("b", "event-1"), ("a", "event-2")] {
-            let batch = try await first.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start)
+        for (path, id) in [("b", "event-1"), ("a", "event-2")] {
+            let batch = try await first.batch(for: path, upTo: BatchLimits(), now: OutboxEvent.start)
             #expect(batch.entries.map(\.id) == [id])
         }
         await first.close()
@@ -232,8 +232,8 @@ import Testing
     @Test func `reading the attempts at many events costs hardly more than reading those at one`() async throws {
         let engine = try await SQLiteEngine(now: { OutboxEvent.start })
         _ = try await engine.append((1...2000).map { .numbered($0) }, to: ["a", "b"])
-        for target in ["a", "b"] {
-            let batch = try await engine.batch(for: target, upTo: BatchLimits(count: 2000), now: OutboxEvent.start)
+        for path in ["a", "b"] {
+            let batch = try await engine.batch(for: path, upTo: BatchLimits(count: 2000), now: OutboxEvent.start)
             // The attempts at the first events are one row, those at the others one each.
             let failures = batch.entries.indices.map { index in
                 DeliveryFailure?.some(DeliveryFailure(.invalid, index < 3 ? "no" : "no: \(index)"))

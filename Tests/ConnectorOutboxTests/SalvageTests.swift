@@ -129,8 +129,8 @@ import Testing
         _ = try await engine.statistics()
         #expect(aside.all.count == 1)
         #expect(aside.all.last?.reason.contains("progress was lost") == (lost.count == 2))
-        func waiting(_ target: String) async throws -> [String] {
-            try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.id)
+        func waiting(_ path: String) async throws -> [String] {
+            try await engine.batch(for: path, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.id)
         }
         #expect(try await waiting("a").contains("event-1"))
         #expect(try await waiting("b") == ["event-3"])

@@ -14,14 +14,14 @@ struct SharedNATSServers: SuiteTrait, TestScoping {
         private var servers: [Int: Task<NATSServers, any Error>] = [:]
         private var streams = 0
 
-        func settings(_ count: Int, _ targets: [String]) async throws -> NATSSettings {
+        func settings(_ count: Int, _ paths: [String]) async throws -> NATSSettings {
             streams += 1
             let stream = "TEST\(streams)"
             let starting = servers[count] ?? Task { try await NATSServers(count) }
             servers[count] = starting
             let servers = try await starting.value
             let settings = servers.settings(stream: stream)
-            _ = try await servers.migrate(targets, settings)
+            _ = try await servers.migrate(paths, settings)
             return settings
         }
     }
@@ -35,8 +35,8 @@ struct SharedNATSServers: SuiteTrait, TestScoping {
     }
 
     /// Makes streams and consumers on one server, or on three.
-    static func settings(_ count: Int, _ targets: [String]) async throws -> NATSSettings {
-        try await #require(running).settings(count, targets)
+    static func settings(_ count: Int, _ paths: [String]) async throws -> NATSSettings {
+        try await #require(running).settings(count, paths)
     }
 }
 

@@ -38,8 +38,8 @@ import Testing
         try await engine.records(RecordSelection(states: states)).map(\.event.id)
     }
 
-    private func waiting(_ engine: SQLiteEngine, _ target: String) async throws -> [String] {
-        try await engine.batch(for: target, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.id)
+    private func waiting(_ engine: SQLiteEngine, _ path: String) async throws -> [String] {
+        try await engine.batch(for: path, upTo: BatchLimits(), now: OutboxEvent.start).entries.map(\.id)
     }
 
     private func names(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { "event-\($0)" } }
@@ -294,7 +294,7 @@ import Testing
         let failure = try #require(batch.damage)
         try await engine.settle(batch, [.dead], Attempt(at: OutboxEvent.start, failures: [failure]))
         #expect(try await ids(engine, [.dead]) == ["event-1"])
-        #expect(try await engine.replay(RecordSelection(targets: ["a"])) == 1)
+        #expect(try await engine.replay(RecordSelection(paths: ["a"])) == 1)
         #expect(try await engine.statistics()["a"]?.queued == 2)
         #expect(aside.all.isEmpty)
         await engine.close()

@@ -56,8 +56,8 @@ extension NATSEngine {
         let server = try FakeNATSServer(answers)
         var settings = NATSSettings(url: server.url)
         settings.waits = waits
-        let targets = ["a", "b"]
-        let engine = try await NATSEngine(settings, targets: targets, now: { OutboxEvent.start }, onTrim: onTrim)
+        let paths = ["a", "b"]
+        let engine = try await NATSEngine(settings, paths: paths, now: { OutboxEvent.start }, onTrim: onTrim)
         try await body(engine, log)
         await engine.close()
         withExtendedLifetime(server) {}

@@ -36,12 +36,12 @@ final class SteeredEngine: OutboxEngine {
 
     func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         _ onStored: @escaping @Sendable (OutboxStep) -> Void
     ) async throws(ConnectorError) -> OutboxStep {
         storing.add(1, ordering: .relaxed)
         await mayStore.wait()
-        let step = try await inner.append(events, to: targets, onStored)
+        let step = try await inner.append(events, to: paths, onStored)
         if holdsCallers.load(ordering: .relaxed) {
             held.add(1, ordering: .relaxed)
             await mayReturn.wait()
@@ -50,11 +50,11 @@ final class SteeredEngine: OutboxEngine {
     }
 
     func batch(
-        for target: String,
+        for path: String,
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
-        try await inner.batch(for: target, upTo: limits, now: now)
+        try await inner.batch(for: path, upTo: limits, now: now)
     }
 
     func settle(
@@ -66,12 +66,14 @@ final class SteeredEngine: OutboxEngine {
         return try await inner.settle(batch, outcomes, attempt)
     }
 
-    func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
-        try await inner.dropOldest(bytes, of: target)
+    func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) { try await inner.hasten(path, now: now) }
+
+    func dropOldest(_ bytes: Int, of path: String) async throws(ConnectorError) -> [String] {
+        try await inner.dropOldest(bytes, of: path)
     }
 
-    func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
-        try await inner.countDropped(count, of: target)
+    func countDropped(_ count: Int, of path: String) async throws(ConnectorError) -> UInt64 {
+        try await inner.countDropped(count, of: path)
     }
 
     func read() async throws(ConnectorError) -> OutboxReading {

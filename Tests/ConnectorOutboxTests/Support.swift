@@ -72,7 +72,7 @@ extension OutboxEvent {
 extension OutboxBatch {
     /// A batch of events, at the positions 1, 2 and so on.
     init(events: [OutboxEvent]) {
-        self.init(target: "a")
+        self.init(path: "a")
         for (index, event) in events.enumerated() {
             append(Entry(position: Int64(index + 1), attempts: 0, event: event)) { $0 += event.payload }
         }
@@ -196,7 +196,7 @@ final class Bench: Sendable {
                     send: { await vendor.take($0) }
                 )
             },
-            Outbox.Environment(
+            Outbox.Dependencies(
                 open: { () throws(ConnectorError) in
                     if let engine { return try await engine() }
                     guard let folder else { return try await SQLiteEngine(now: { clock.wallTime() }) }

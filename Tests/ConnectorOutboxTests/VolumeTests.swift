@@ -72,7 +72,7 @@ import Testing
             #expect(count > 0, "round \(round)")
             #expect(free(of: size) >= 0, "round \(round)")
             if isDropping {
-                #expect(try await engine.drop(RecordSelection(targets: ["a"])) == count)
+                #expect(try await engine.drop(RecordSelection(paths: ["a"])) == count)
                 #expect(free(of: size) >= 0, "round \(round)")
             } else {
                 // A restart takes the log into the file.

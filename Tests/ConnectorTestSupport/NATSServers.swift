@@ -112,7 +112,7 @@ package final class NATSServers: Sendable {
 
     /// Makes the streams and consumers, as soon as the servers have started and agreed.
     package func migrate(
-        _ targets: [String],
+        _ paths: [String],
         _ settings: NATSSettings? = nil,
         lease: Duration = NATSEngine.lease
     ) async throws -> [String] {
@@ -121,7 +121,7 @@ package final class NATSServers: Sendable {
         let deadline = clock.now() + 60_000_000_000
         while true {
             do throws(ConnectorError) {
-                return try await NATSEngine.migrate(settings, targets: targets, lease: lease)
+                return try await NATSEngine.migrate(settings, paths: paths, lease: lease)
             } catch {
                 // Servers that have just found each other refuse for lack of peers.
                 guard error.code == .storage, clock.now() < deadline else { throw error }

@@ -12,7 +12,7 @@ internal import ConnectorPlatform
 /// A typed call counts as it enters, and nowhere else. The same rundown guard also lets calls by name in, which it does not count.
 struct CountedEntrance {
     private let rundown = RundownGuard(
-        CallEnvironment(
+        CallDependencies(
             operations: .shared,
             workers: WorkerThreads(),
             gateThreads: WorkerThreads(isLean: true),
@@ -23,7 +23,7 @@ struct CountedEntrance {
 
     /// Opens the rundown guard.
     init() {
-        _ = rundown.lead(to: Nowhere())
+        _ = rundown.directCalls(to: Nowhere())
     }
 
     /// Enters and leaves.

@@ -37,7 +37,7 @@ final class Folder: FilesPlugin {
     /// earlier processes' uploads.
     func open() async throws -> [Evidence] {
         let free = try await onThread { [path, host] state, _ throws(PluginError) -> UInt64 in
-            if let root = state.root, root.isInPlace { return try root.proveWritable() }
+            if let root = state.root, root.isInPlace, root.hasUploads { return try root.proveWritable() }
             if state.root != nil {
                 host.log.log(
                     .warning,
@@ -153,6 +153,8 @@ final class Folder: FilesPlugin {
 
     private static func root(of state: State) throws(PluginError) -> FolderRoot {
         guard let root = state.root else { throw PluginError(.notOpen, "the directory is not open") }
+        // A file put into the open directory would be missing from the one now at its path.
+        guard root.isInPlace else { throw FolderFailure.moved }
         return root
     }
 
@@ -163,6 +165,7 @@ final class Folder: FilesPlugin {
                 "there is no upload \"\(id.prefix(40))\"; it may have ended, or the gate closed"
             )
         }
+        _ = try root(of: state)
         return upload
     }
 

@@ -13,6 +13,9 @@ internal import ConnectorKit
 
 /// Converts errno(3) to the vocabulary that all vendors share.
 enum FolderFailure {
+    /// Something else is in the directory's place; the next probe opens the new one.
+    static let moved = PluginError(.unavailable, "the directory was removed or replaced while it was open")
+
     /// The error for a number.
     ///
     /// - Parameters:

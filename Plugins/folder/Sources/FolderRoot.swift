@@ -36,13 +36,16 @@ final class FolderRoot: Sendable {
         }
     }
 
-    /// Whether the directory, and that of uploads in it, are still where they were opened.
+    /// Whether the directory is still where it was opened.
     var isInPlace: Bool {
         var found = stat()
-        guard unsafe stat(path, &found) == 0, let place = try? status(of: Self.uploadsName, in: root) else {
-            return false
-        }
-        return root.isOf(found) && uploads.isOf(place)
+        return unsafe stat(path, &found) == 0 && root.isOf(found)
+    }
+
+    /// Whether the directory of uploads is still in it.
+    var hasUploads: Bool {
+        guard let place = try? status(of: Self.uploadsName, in: root) else { return false }
+        return uploads.isOf(place)
     }
 
     /// Creates a file and removes it.

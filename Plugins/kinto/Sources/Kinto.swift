@@ -62,7 +62,7 @@ struct Kinto: DatabasePlugin {
         do throws(PluginError) {
             return try await connection.record(request)
         } catch {
-            guard error.status == .conflict, let id else { throw error }
+            guard error.detail == 412, let id else { throw error }
             var taken = error
             taken.message = "there is a record \"\(id.prefix(40))\" already"
             throw taken

@@ -5,11 +5,15 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Sends requests, honours the server's requests for a pause (`Backoff`), and converts refusals to errors.
+/// Sends requests, honours the server's requests for a pause (`Backoff`), repeats what the server has rolled back, and converts
+/// refusals to errors.
 final class KintoConnection: Sendable {
     private let host: Host
     /// The end of the pause that the server requested, in nanoseconds of the monotonic clock; 0 for none.
     private let quietUntil = Atomic<UInt64>(0)
+
+    /// How often to repeat a request that the server has rolled back.
+    static let repetitions = 5
 
     init(host: Host) {
         self.host = host
@@ -22,6 +26,31 @@ final class KintoConnection: Sendable {
     func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError)
         -> (body: JSONValue, headers: HTTPFields)
     {
+        var response = try await exchange(request)
+        for _ in 1...Self.repetitions where Self.isRolledBack(response) {
+            // The answer's `Retry-After` is that of all errors; another moment is enough for this one.
+            let wait = UInt64.random(in: 5_000_000...50_000_000)
+            guard host.clock.monotonic &+ wait < Deadline.current else { break }
+            try await host.clock.sleep(for: .nanoseconds(Int64(wait)))
+            response = try await exchange(request)
+        }
+        let body = try answer.body(of: response) { refusal in
+            let body = try? refusal.json()
+            let words = body?["message"]?.string ?? body?["error"]?.string
+            var failure = refusal.failure(vendor: "kinto", words: words, now: host.clock.now)
+            if Self.isRolledBack(refusal) {
+                (failure.status, failure.isRetryable) = (.unavailable, true)
+            } else if refusal.status == 503, body?["errno"] == 201, Self.hasNUL(request.body) {
+                failure.message += "; Kinto's PostgreSQL stores no U+0000, which the record has"
+                (failure.status, failure.isRetryable, failure.retryAfter) = (.invalid, false, nil)
+            }
+            return failure
+        }
+        return (body, response.headers)
+    }
+
+    /// Sends a request once, after the pause.
+    private func exchange(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         let until = quietUntil.load(ordering: .relaxed)
         let now = host.clock.monotonic
         if until > now {
@@ -42,12 +71,24 @@ final class KintoConnection: Sendable {
             let wait = min(seconds, 3600) * 1_000_000_000
             quietUntil.store(host.clock.monotonic &+ wait, ordering: .relaxed)
         }
-        let body = try answer.body(of: response) { refusal in
-            let body = try? refusal.json()
-            let words = body?["message"]?.string ?? body?["error"]?.string
-            return refusal.failure(vendor: "kinto", words: words, now: host.clock.now)
+        return response
+    }
+
+    /// Whether the server has undone a write because another one reached its PostgreSQL with the same timestamp. This says nothing
+    /// of the record, so any request may be repeated; that a record has changed, or exists already, is a 412.
+    private static func isRolledBack(_ response: HTTPResponse) -> Bool {
+        response.status == 409 && (try? response.json())?["errno"] == 122
+    }
+
+    /// Whether a text in JSON has U+0000, which JSON has only as an escape.
+    private static func hasNUL(_ json: [UInt8]) -> Bool {
+        var rest = json[...]
+        while let escape = rest.firstIndex(of: UInt8(ascii: "\\")) {
+            rest = rest[escape...]
+            if rest.starts(with: #"\u0000"#.utf8) { return true }
+            rest = rest.dropFirst(2)
         }
-        return (body, response.headers)
+        return false
     }
 
     /// Sends a request whose answer is a record.

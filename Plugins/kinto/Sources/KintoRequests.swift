@@ -53,10 +53,7 @@ struct KintoRequests {
 
     func query(_ query: DatabaseQuery, in collection: String) throws(PluginError) -> HTTPRequest {
         var url = try records(collection)
-        for filter in query.filters {
-            let (name, value) = try KintoFilter.item(filter)
-            url = url.with(name, value)
-        }
+        for (name, value) in try KintoFilter.items(query.filters) { url = url.with(name, value) }
         var order: [String] = []
         for sort in query.sort {
             let field = try KintoFilter.comparable(sort.field)

@@ -11,16 +11,16 @@ struct PushgatewayRequests {
 
     /// The gateway answers 200 without a body once the push is consistent with what it has; 202 before version 1.0.
     static let pushed = VendorAnswer("pushgateway", statuses: 200...202, [.empty])
-    /// The versions and flags.
+    /// The versions and flags; a gateway does not refuse the question.
     static let status = VendorAnswer(
         "pushgateway",
         [.object(#"with "build_information""#) { $0["data"]?["build_information"]?.object != nil }]
-    )
-    /// All groups with their metrics.
+    ) { _ in false }
+    /// All groups with their metrics; a gateway does not refuse the question.
     static let metrics = VendorAnswer(
         "pushgateway",
         [.object(#"with "status": "success""#) { $0["status"] == "success" && $0["data"]?.array != nil }]
-    )
+    ) { _ in false }
 
     private let endpoint: HTTPURL
     /// The labels of the group: the job and, if configured, the instance.

@@ -19,28 +19,30 @@ internal import ConnectorKit
     private static let pageSize: Int64 = 4096
 
     private let handle: OpaquePointer
+    /// Where the file is by its configuration, maybe through a symbolic link that may be replaced.
     private let path: String
     private let identity: (device: UInt64, number: UInt64)?
     /// The call that the current work is for.
     private var call: DiskCall
 
-    /// Opens an existing file, and creates the table if the file is empty.
+    /// Opens a file, and creates what is missing: the file itself, or the table in an empty one.
     ///
     /// - Parameters:
-    ///   - path: A path without symbolic links.
+    ///   - path: The path of the file; see ``SQLitePath/checked(_:)``.
     ///   - maxBytes: The greatest size of the file, in bytes; a larger file accepts no more data.
     ///   - call: The call that opens the file.
     init(_ path: String, maxBytes: Int64, during call: DiskCall) throws(PluginError) {
+        let place = try SQLitePath.checked(path)
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
-        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let code = unsafe sqlite3_open_v2(place, &opened, flags, nil)
         guard code == SQLITE_OK, let database = unsafe opened else {
             let words = unsafe String(cString: sqlite3_errstr(code))
             unsafe sqlite3_close_v2(opened)
             throw SQLiteFailure.error(code, words)
         }
         unsafe handle = database
-        (self.path, self.call, identity) = (path, call, SQLitePath.identity(of: path))
+        (self.path, self.call, identity) = (path, call, SQLitePath.identity(of: place))
         unsafe sqlite3_extended_result_codes(database, 1)
         unsafe connector_sqlite_harden(database)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -56,13 +58,13 @@ internal import ConnectorKit
     }
 
     deinit {
-        // The last connection to a file deletes its write-ahead log by name. By now, the log with that name belongs to
-        // another file.
+        // The last connection to a file deletes its write-ahead log by name. By now, the log with that name may belong
+        // to another file.
         if !isInPlace { unsafe connector_sqlite_leave_log(handle) }
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Whether the file is still where it was opened.
+    /// Whether the file is still where its configuration says.
     var isInPlace: Bool {
         guard let identity, let found = SQLitePath.identity(of: path) else { return false }
         return identity == found

@@ -27,7 +27,7 @@ final class SQLiteFile: Sendable {
             if let open = records, open.connection.isInPlace { return try open.check() }
             if records != nil { host.log.log(.warning, "the file was removed or replaced while it was open") }
             records = nil
-            records = try SQLiteRecords(SQLiteConnection(SQLitePath.checked(path), maxBytes: maxBytes, during: call))
+            records = try SQLiteRecords(SQLiteConnection(path, maxBytes: maxBytes, during: call))
         }
     }
 

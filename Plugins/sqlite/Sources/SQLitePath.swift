@@ -32,7 +32,7 @@ enum SQLitePath {
         return file
     }
 
-    /// The file's device and inode number; nil if there is no file.
+    /// The device and inode number of the file at a path, which may lead through symbolic links; nil if there is no file.
     static func identity(of path: String) -> (device: UInt64, number: UInt64)? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }

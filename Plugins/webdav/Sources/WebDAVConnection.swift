@@ -105,13 +105,15 @@ struct WebDAVConnection: Sendable {
         return false
     }
 
-    /// What a `multistatus` says about a path.
-    private func resource(_ path: String, in response: HTTPResponse) throws(PluginError) -> WebDAVResource {
-        let names = WebDAVRequests.segments(of: path)
-        guard let found = try resources(in: response).first(where: { Self.isSame($0.path, names) }) else {
-            throw violation("the answer says nothing of \"\(path)\"", response)
-        }
-        return found
+    /// What a `multistatus` says about a path; nil if it says that there is nothing.
+    private func resource(_ path: String, in response: HTTPResponse) throws(PluginError) -> WebDAVResource? {
+        let (names, base) = (WebDAVRequests.segments(of: path), requests.path)
+        let all = try responses(in: response)
+        let found = all.lazy.compactMap { WebDAVResource($0, below: base) }.first { Self.isSame($0.path, names) }
+        if let found { return found }
+        guard all.contains(where: { WebDAVResource.missing($0, below: base).map { Self.isSame($0, names) } ?? false })
+        else { throw violation("the answer says nothing of \"\(path)\"", response) }
+        return nil
     }
 
     /// The members of a collection, in no particular order; empty if there is no collection.
@@ -139,6 +141,12 @@ struct WebDAVConnection: Sendable {
     }
 
     private func resources(in response: HTTPResponse) throws(PluginError) -> [WebDAVResource] {
+        let path = requests.path
+        return try responses(in: response).compactMap { WebDAVResource($0, below: path) }
+    }
+
+    /// The elements `response` of a `multistatus`.
+    private func responses(in response: HTTPResponse) throws(PluginError) -> [XMLElement] {
         let document: XMLElement
         do throws(ConnectorError) {
             document = try XMLElement(parsing: response.body)
@@ -149,8 +157,7 @@ struct WebDAVConnection: Sendable {
         guard document.namespace == "DAV:", document.name == "multistatus" else {
             throw violation("the answer is <\(document.name.prefix(40))>, and no multistatus", response)
         }
-        let path = requests.path
-        return document.all("response").compactMap { WebDAVResource($0, below: path) }
+        return document.all("response")
     }
 
     // MARK: Errors

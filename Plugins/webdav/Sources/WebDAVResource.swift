@@ -27,9 +27,7 @@ struct WebDAVResource {
     /// - Parameter base: The path of the endpoint in URLs, without a trailing slash.
     init?(_ response: XMLElement, below base: String) {
         guard let path = Self.path(response["href"]?.text ?? "", below: base) else { return nil }
-        let properties = response.all("propstat").first { propstat in
-            propstat["status"]?.text.split(separator: " ").dropFirst().first == "200"
-        }?["prop"]
+        let properties = response.all("propstat").first { Self.status(of: $0) == "200" }?["prop"]
         guard let properties else { return nil }
         func text(_ name: String) -> String? {
             properties.children.first { $0.namespace == "DAV:" && $0.name == name }?.text
@@ -45,6 +43,18 @@ struct WebDAVResource {
         contentType = text("getcontenttype").flatMap { $0.isEmpty ? nil : $0 }
         stamp = properties.children.first { $0.namespace == WebDAVStamp.namespace && $0.name == "file" }
             .flatMap { WebDAVStamp($0.text) }.flatMap { EntityTag.opaque($0.tag) == tag ? $0 : nil }
+    }
+
+    /// The path of a resource of which a `response` says, by a status in place of properties, that it does not exist; otherwise nil
+    /// (RFC 4918, section 14.24).
+    static func missing(_ response: XMLElement, below base: String) -> String? {
+        guard let number = status(of: response), ["404", "410"].contains(number) else { return nil }
+        return path(response["href"]?.text ?? "", below: base)
+    }
+
+    /// The number in the status line of a `response` or a `propstat`.
+    private static func status(of element: XMLElement) -> Substring? {
+        element["status"]?.text.split(separator: " ").dropFirst().first
     }
 
     /// The answer to `head`.
@@ -64,11 +74,12 @@ struct WebDAVResource {
         )
     }
 
-    /// The error for a property that the server does not give.
+    /// The error for a property that the server does not give, and will not give when it is asked again.
     func lacks(_ property: String) -> PluginError {
         PluginError(
             .protocolViolation,
             "the server gives no valid \(property) of \"\(path)\", which files need; use a server that gives it",
+            isRetryable: false,
             domain: "webdav"
         )
     }

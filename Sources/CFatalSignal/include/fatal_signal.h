@@ -8,7 +8,8 @@
  * descriptors, alternate stacks. The handler looks for addresses of images on the stack, from the top, and the first one that
  * follows a call instruction names the plugin. A function that ends in a jump to another one leaves no address there, and an
  * address at which an exported function begins may be a pointer to it: in both cases the mark of the call counts, where the host
- * has set one.
+ * has set one. A foreign library serves the host and other plugins as well, so its code names a plugin only during that plugin's
+ * calls, which the host marks.
  */
 #ifndef FATAL_SIGNAL_H
 #define FATAL_SIGNAL_H
@@ -44,6 +45,12 @@ void fatal_signal_enter_thread(void);
 uintptr_t fatal_signal_set_calling(uintptr_t function);
 
 /**
+ * Marks the foreign library whose function the calling thread runs from now on, by the index of its image; -1 for none. Takes
+ * precedence over fatal_signal_set_calling: the function may be in another image, and several plugins may describe one library.
+ */
+void fatal_signal_set_library(int32_t image);
+
+/**
  * Says whether calls of `exit` and `quick_exit` are mistakes from now on, whoever makes them. A process that ends by such a call
  * with the status 0 ends with FATAL_SIGNAL_EXIT_STATUS instead.
  */
@@ -52,12 +59,24 @@ void fatal_signal_guard_exit(int32_t is_guarded);
 /** Removes the calling thread's alternate stack. */
 void fatal_signal_leave_thread(void);
 
+/** Only the plugin uses its image: any address in it names the plugin. */
+#define FATAL_SIGNAL_OWN 0
+
 /**
- * Names the plugin of an image, given its handle from dlopen, and catches the image's own calls of `_exit` from now on. `plugin`
- * and `path` are kept, and must stay valid forever; they are escaped for JSON. Returns the image's index; -1 if the table is full,
- * and on systems other than Linux.
+ * A foreign library that was loaded for the plugin, and that other code may use since: an address in it names the plugin during a
+ * marked call, and if nothing else names one.
  */
-int32_t fatal_signal_add_image(void *_Nonnull handle, const char *_Nonnull plugin, const char *_Nonnull path);
+#define FATAL_SIGNAL_BROUGHT 1
+
+/** A foreign library that the process had already: an address in it names the plugin during a marked call. */
+#define FATAL_SIGNAL_SHARED 2
+
+/**
+ * Names the plugin of an image, given its handle from dlopen and the use of the image (see above). Catches the image's own calls of
+ * `_exit` from now on, unless the image is shared. `plugin` and `path` are kept, and must stay valid forever; they are escaped for
+ * JSON. Returns the image's index; -1 if the table is full, and on systems other than Linux.
+ */
+int32_t fatal_signal_add_image(void *_Nonnull handle, const char *_Nonnull plugin, const char *_Nonnull path, int32_t use);
 
 /** Names the gates that use an image, escaped for JSON and joined by commas; kept as above. */
 void fatal_signal_name_gates(int32_t image, const char *_Nonnull gates);

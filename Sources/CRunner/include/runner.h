@@ -46,7 +46,7 @@ int32_t runner_spawn(
  */
 int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *_Nonnull process);
 
-/** Kills a child that nobody waits for, and its successor, and reaps them. */
+/** Kills a child that nothing waits for, and its successor, and reaps them. */
 void runner_abandon(int32_t child, int32_t handover);
 
 /**

@@ -158,36 +158,42 @@ package struct JSONReader: Sendable {
         within range: ClosedRange<Int64>
     ) -> Int64? {
         guard
-            let value = value(name, in: object, at: path, required: isRequired, kind: "an integer", { $0.integer })
+            let value = value(name, in: object, at: path, required: isRequired, kind: "an integer", { $0.integer }),
+            check(value, within: range, at: path.appending(name))
         else { return nil }
-        guard range.contains(value) else {
-            report(
-                .invalidValue,
-                "\(self.name(of: path.appending(name))) is \(value), outside \(range.lowerBound) to \(range.upperBound)",
-                at: path.appending(name)
-            )
-            return nil
-        }
         return value
     }
 
-    /// Reads a number within a range of whole numbers.
+    /// Reads an optional number within bounds.
     package mutating func number(
         _ name: String,
         in object: JSONObject,
         at path: JSONPath,
-        within range: ClosedRange<Int>
+        within range: ClosedRange<Double>
     ) -> Double? {
-        guard let value = value(name, in: object, at: path, kind: "a number", { $0.number }) else { return nil }
-        guard (Double(range.lowerBound)...Double(range.upperBound)).contains(value) else {
-            report(
-                .invalidValue,
-                "\(self.name(of: path.appending(name))) is \(value), outside \(range.lowerBound) to \(range.upperBound)",
-                at: path.appending(name)
-            )
-            return nil
-        }
+        guard let value = value(name, in: object, at: path, kind: "a number", { $0.number }),
+            check(value, within: range, at: path.appending(name))
+        else { return nil }
         return value
+    }
+
+    /// Reports a number outside a range.
+    ///
+    /// - Returns: Whether the number is within it.
+    @discardableResult
+    package mutating func check<Number: Comparable>(
+        _ number: Number,
+        within range: ClosedRange<Number>,
+        at path: JSONPath
+    ) -> Bool {
+        if range.contains(number) { return true }
+        // A whole bound has no fraction, whatever the type.
+        let bounds = [range.lowerBound, range.upperBound].map { bound -> String in
+            let text = "\(bound)"
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        }
+        report(.invalidValue, "\(name(of: path)) is \(number), outside \(bounds.joined(separator: " to "))", at: path)
+        return false
     }
 
     /// Reads an optional array of strings; empty if absent.

@@ -265,7 +265,7 @@ extension Connector {
 }
 
 extension PlanSide {
-    fileprivate func leaf(_ path: String) -> LeafPlan? { try? resolved.leaves[path]?.get() }
+    fileprivate func leaf(_ path: String) -> ResolvedLeaf? { try? resolved.leaves[path]?.get() }
 }
 
 extension Plan.Events {
@@ -278,7 +278,7 @@ extension Plan.Events {
 
 extension Plan.Wants {
     /// What a leaf wants that another one did not.
-    fileprivate init(_ leaf: LeafPlan?, beyond other: LeafPlan?) {
+    fileprivate init(_ leaf: ResolvedLeaf?, beyond other: ResolvedLeaf?) {
         guard let leaf else { return }
         let (manifest, earlier) = (leaf.manifest, other?.manifest)
         let known = Set(other?.egress ?? [])

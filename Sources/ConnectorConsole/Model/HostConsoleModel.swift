@@ -327,11 +327,11 @@ public final class HostConsoleModel: ConsoleModel {
     private static func selection(_ subject: ConsoleAct.Subject) -> RecordSelection {
         switch subject.kind {
         case .gate(let path), .operation(_, of: let path, _, isDelivered: _):
-            RecordSelection(targets: [path], states: [.dead])
+            RecordSelection(paths: [path], states: [.dead])
         case .letter(let id, let connector):
-            RecordSelection(targets: connector.map { [$0] }, ids: [id], states: [.dead])
+            RecordSelection(paths: connector.map { [$0] }, ids: [id], states: [.dead])
         case .letters: RecordSelection(states: [.dead])
-        case .application, .plan: RecordSelection(targets: [], states: [.dead])
+        case .application, .plan: RecordSelection(paths: [], states: [.dead])
         }
     }
 

@@ -22,7 +22,7 @@ struct EventScene {
         var components = [context.component("event", details)]
         for record in records {
             components.append(
-                context.component("at \(record.target)", title: "At \(record.target)", attempts(record))
+                context.component("at \(record.path)", title: "At \(record.path)", attempts(record))
             )
         }
         let payload = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null
@@ -42,20 +42,20 @@ struct EventScene {
     /// The acts on an event at a connector; empty unless it is a dead letter.
     static func acts(on record: OutboxRecord, commands: CommandLines) -> [ConsoleAct] {
         guard record.state == .dead else { return [] }
-        let (id, target) = (record.event.id, record.target)
+        let (id, path) = (record.event.id, record.path)
         return [
             ConsoleAct(
                 .replay,
-                .letter(id, connector: target),
-                title: "replay \(id) at \(target)",
-                commandLine: commands.outbox("replay", id, connector: target)
+                .letter(id, connector: path),
+                title: "replay \(id) at \(path)",
+                commandLine: commands.outbox("replay", id, connector: path)
             ),
             ConsoleAct(
                 .drop,
-                .letter(id, connector: target),
-                title: "drop \(id) at \(target)",
-                question: "Drop the dead letter \(id) of \(target)? It is lost for good.",
-                commandLine: commands.outbox("drop", id, connector: target)
+                .letter(id, connector: path),
+                title: "drop \(id) at \(path)",
+                question: "Drop the dead letter \(id) of \(path)? It is lost for good.",
+                commandLine: commands.outbox("drop", id, connector: path)
             ),
         ]
     }

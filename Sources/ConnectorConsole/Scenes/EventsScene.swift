@@ -11,7 +11,7 @@ enum EventsScene {
         let lines = events.map { event in
             StyledText("\(event.time)  ", .muted) + StyledText(event.connector, .link)
                 + StyledText("  \(event.name)  ", .strong)
-                + StyledText(event.payload == .null ? "" : "\(event.payload)")
+                + StyledText(event.explanation ?? (event.payload == .null ? "" : "\(event.payload)"))
         }
         let component =
             lines.isEmpty

@@ -84,9 +84,9 @@ struct EventTable {
         let rows = records.map { record in
             let failure = record.attempts.last?.failure
             var row = Row(
-                "\(record.event.id) \(record.target)",
+                "\(record.event.id) \(record.path)",
                 [
-                    StyledText(record.event.id, .link), StyledText(record.target),
+                    StyledText(record.event.id, .link), StyledText(record.path),
                     StyledText(record.event.kind.operation),
                     StyledText("\(time.age(of: record.event.createdAt)) ago", .muted),
                     failure.map { StyledText("\($0.code.rawValue): ", .bad) + StyledText($0.reason) } ?? "",

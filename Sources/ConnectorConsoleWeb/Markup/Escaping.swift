@@ -61,7 +61,7 @@ enum Escaping {
     }
 
     private static func isHidden(_ character: Unicode.Scalar) -> Bool {
-        // Nobody would see U+FEFF, which has no width.
+        // U+FEFF has no width, so no one would see it.
         character.steersDisplay || character == "\u{FEFF}"
     }
 

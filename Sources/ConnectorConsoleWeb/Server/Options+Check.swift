@@ -5,7 +5,7 @@ package import ConnectorBase
 internal import ConnectorServices
 
 extension WebConsole.Options {
-    /// Checks that these options admit nobody by mistake.
+    /// Checks that these options admit no one by mistake.
     ///
     /// - Throws: `invalid-value` for an address other than loopback without a certificate or without a token, for a wildcard
     ///   address without a name, for a number that is no port, for a token that is too short, and for a name that is not just a

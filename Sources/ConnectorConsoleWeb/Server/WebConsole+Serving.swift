@@ -3,6 +3,7 @@
 
 public import ConnectorBase
 public import ConnectorConsole
+package import ConnectorControl
 public import ConnectorHost
 
 extension WebConsole {
@@ -36,13 +37,16 @@ extension WebConsole {
 
     /// Serves the console of a model, and runs the model until the task is cancelled.
     ///
-    /// - Parameter host: The host of the API; nil for no API.
+    /// - Parameters:
+    ///   - host: The host of the API; nil for no API.
+    ///   - acts: The requests to the API in progress that act on the host, if the caller is to end them.
     package static func serve(
         _ model: any ConsoleModel,
         of host: ConnectorHost? = nil,
         _ options: Options,
+        acts: ControlActs = ControlActs(),
         announce: @escaping @Sendable (_ link: String) -> Void
     ) async throws(ConnectorError) {
-        try await WebServer(model, host, options, announce).run()
+        try await WebServer(model, host, options, acts: acts, announce).run()
     }
 }

@@ -14,7 +14,8 @@ extension WebResponder {
             let sentence = "this server does not have that name; use the address in its link"
             return .answer(rejection(421, .denied, sentence, request))
         }
-        guard ["GET", "HEAD", "POST"].contains(request.method) else {
+        // The API knows the methods of its paths.
+        guard ["GET", "HEAD", "POST"].contains(request.method) || isAPI(request.path) else {
             var response = rejection(405, .unsupported, "only GET, HEAD and POST are supported", request)
             response.fields.append("Allow", "GET, HEAD, POST")
             return .answer(response)
@@ -22,7 +23,9 @@ extension WebResponder {
         guard !isForeign(request) else {
             return .answer(rejection(403, .denied, "the request comes from a page of another site", request))
         }
-        if request.path == "/livez", request.method != "POST" { return .answer(ServerResponse(text: "ok\n")) }
+        if request.path == ControlAPI.livenessPath, request.method != "POST" {
+            return .answer(ServerResponse(text: "ok\n"))
+        }
         if request.method == "GET", isPage(request.path), let token = request.parameters["token"] {
             guard authenticator.isLink(token) else { return .answer(exchange(token, request)) }
             // Announcing the next link may block, so this must not run on the event loop.

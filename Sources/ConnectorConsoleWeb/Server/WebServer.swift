@@ -21,6 +21,7 @@ final class WebServer: Sendable {
     /// Authenticates clients.
     let authenticator: Authenticator
     private let limits: ServerLimits
+    private let acts: ControlActs
     private let clock: any HostClock
     private let tls: NIOSSLContext?
     private let announce: @Sendable (String) -> Void
@@ -35,6 +36,7 @@ final class WebServer: Sendable {
         _ host: ConnectorHost?,
         _ options: WebConsole.Options,
         limits: ServerLimits = ServerLimits(),
+        acts: ControlActs = ControlActs(),
         clock: any HostClock = SystemHostClock(),
         _ announce: @escaping @Sendable (String) -> Void
     ) throws(ConnectorError) {
@@ -43,6 +45,7 @@ final class WebServer: Sendable {
         console = Console(model, options.registry)
         self.host = host
         self.limits = limits
+        self.acts = acts
         self.clock = clock
         self.announce = announce
         tls = try options.certificate.map { certificate throws(ConnectorError) in try Self.context(certificate) }
@@ -57,7 +60,8 @@ final class WebServer: Sendable {
     /// The connections; nil while the server does not run.
     var table: ConnectionTable? { server.withLock { $0?.table } }
 
-    /// Serves until the task is cancelled or a graceful shutdown starts.
+    /// Serves until the task is cancelled or a graceful shutdown starts. Responses in progress when the task is cancelled have a
+    /// second to end.
     ///
     /// - Throws: `unavailable` if the server cannot listen on the address.
     @concurrent
@@ -79,7 +83,7 @@ final class WebServer: Sendable {
         defer { self.server.withLock { $0 = nil } }
         do {
             try await withGracefulShutdownHandler {
-                try await server.run { port in
+                try await server.run(finishingWithin: .seconds(1)) { port in
                     responder.withLock { $0 = makeResponder(port) }
                     announceLink(port)
                 }
@@ -102,7 +106,7 @@ final class WebServer: Sendable {
             authenticator: authenticator,
             pages: pages,
             console: console,
-            api: host.map { ControlAPI($0) },
+            api: host.map { ControlAPI($0, acts: acts) },
             start: start,
             title: options.title,
             styles: PackageResources.console_css + Array(options.styles.css.utf8),
@@ -152,6 +156,9 @@ final class WebServer: Sendable {
             )
             configuration.minimumTLSVersion = .tlsv12
             configuration.applicationProtocols = ["http/1.1"]
+            // A client that never answers the end of TLS would keep its place among the accepted connections for five seconds. No
+            // response is lost: a connection closes only once the kernel has all of it.
+            configuration.shutdownTimeout = .milliseconds(100)
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw ConnectorError(

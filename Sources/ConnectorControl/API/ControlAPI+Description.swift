@@ -6,14 +6,20 @@ internal import ConnectorHost
 
 extension ControlAPI {
     /// The OpenAPI 3.1 description of endpoints.
-    static func document(of endpoints: [ControlEndpoint]) -> JSONValue {
+    ///
+    /// - Parameter isLocal: Whether they are served on the socket in the state directory, where clients need no token.
+    static func document(of endpoints: [ControlEndpoint], isLocal: Bool) -> JSONValue {
         var paths = JSONObject()
         for endpoint in endpoints {
             var methods = paths[endpoint.path]?.object ?? JSONObject()
-            methods[endpoint.method.rawValue.lowercased()] = endpoint.description
+            var description = endpoint.description
+            if !isLocal, endpoint.path == livenessPath { description["security"] = .array([]) }
+            methods[endpoint.method.rawValue.lowercased()] = .object(description)
             paths[endpoint.path] = .object(methods)
         }
-        return [
+        let place = isLocal ? "The Unix socket `control` in the host's state directory." : "The address of the console."
+        var components: JSONObject = ["schemas": .object(ControlSchemas.components)]
+        var document: JSONObject = [
             "openapi": "3.1.0",
             "info": [
                 "title": "connector-host",
@@ -21,28 +27,40 @@ extension ControlAPI {
                 "summary": "Reports the state of a running host, and controls it.",
                 "license": ["name": "Apache-2.0", "identifier": "Apache-2.0"],
             ],
-            "servers": [["url": "/", "description": "The Unix socket `control` in the host's state directory."]],
-            "paths": .object(paths),
+            "servers": [["url": "/", "description": .string(place)]],
         ]
+        if !isLocal {
+            document["security"] = [["token": []]]
+            components["securitySchemes"] = [
+                "token": [
+                    "type": "http", "scheme": "bearer",
+                    "description": "A token of the console, or the one in its link until a browser has used that.",
+                ]
+            ]
+        }
+        document["paths"] = .object(paths)
+        document["components"] = .object(components)
+        return .object(document)
     }
 
     /// The OpenAPI 3.1 description of the API.
-    package var document: JSONValue { Self.document(of: endpoints) }
+    package var document: JSONValue { Self.document(of: endpoints, isLocal: isLocal) }
 }
 
 extension ControlEndpoint {
     /// The operation object of the description.
-    fileprivate var description: JSONValue {
+    fileprivate var description: JSONObject {
         var responses = JSONObject()
         for answer in answers {
+            let schema = ControlSchemas.referring(answer.schema)
             responses["\(answer.status)"] = [
                 "description": .string(answer.meaning),
-                "content": .object(JSONObject(answer.contentTypes.map { ($0, ["schema": answer.schema]) })),
+                "content": .object(JSONObject(answer.contentTypes.map { ($0, ["schema": schema]) })),
             ]
         }
         responses["default"] = [
             "description": "An invalid request, an exceeded limit, or a failure.",
-            "content": ["application/json": ["schema": ControlSchemas.errors]],
+            "content": ["application/json": ["schema": ControlSchemas.referring(ControlSchemas.errors)]],
         ]
         var object: JSONObject = [
             "operationId": .string(operation),
@@ -59,7 +77,7 @@ extension ControlEndpoint {
             ]
         }
         object["responses"] = .object(responses)
-        return .object(object)
+        return object
     }
 }
 

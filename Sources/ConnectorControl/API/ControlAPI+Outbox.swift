@@ -38,8 +38,12 @@ extension ControlAPI {
             ) { input throws(ConnectorError) in
                 let targets = try await selected(input, host).targets
                 let id = input["id"] ?? ""
-                let records = try await host.outboxRecords(RecordSelection(targets: targets, ids: [id]))
-                guard !records.isEmpty else { throw OutboxDocument.unknownEvent(id) }
+                let records = try await host.outboxRecords(RecordSelection(paths: targets, ids: [id]))
+                guard !records.isEmpty else {
+                    var others: [OutboxRecord] = []
+                    if targets != nil { others = try await host.outboxRecords(RecordSelection(ids: [id])) }
+                    throw OutboxDocument.unknownEvent(id, at: input["connector"], butAt: others)
+                }
                 return ServerResponse(OutboxDocument.event(records, showsPayload: true))
             },
             ControlEndpoint(
@@ -63,7 +67,7 @@ extension ControlAPI {
             ) { input throws(ConnectorError) in
                 let limit = input.integer("limit") ?? 100
                 let selection = RecordSelection(
-                    targets: try await selected(input, host).targets,
+                    paths: try await selected(input, host).targets,
                     states: [.dead],
                     limit: limit,
                     after: input["after"].flatMap(RecordCursor.init)
@@ -117,7 +121,7 @@ extension ControlAPI {
         ) { input throws(ConnectorError) in
             let ids = input.texts("ids")
             let selection = RecordSelection(
-                targets: try await selected(input, host).targets,
+                paths: try await selected(input, host).targets,
                 ids: ids.map(Set.init),
                 states: input.flag("queued") ? [.dead, .queued] : [.dead]
             )

@@ -9,6 +9,9 @@ internal import ConnectorServices
 
 /// The endpoints that only read.
 extension ControlAPI {
+    /// The path of the one endpoint that a server which authorizes clients serves to everybody.
+    package static let livenessPath = "/livez"
+
     /// Describes a response with a JSON document.
     static func answer(_ meaning: String, _ schema: JSONValue) -> ControlEndpoint.Answer {
         ControlEndpoint.Answer(status: 200, meaning: meaning, contentTypes: [ServerResponse.json], schema: schema)
@@ -23,7 +26,7 @@ extension ControlAPI {
         return [
             ControlEndpoint(
                 operation: "isAlive",
-                path: "/livez",
+                path: livenessPath,
                 summary: "Liveness: responds as long as the process does.",
                 answers: [answer(200, "The process responds.")]
             ) { _ in ServerResponse(text: "ok\n") },

@@ -26,30 +26,36 @@ package struct ControlAPI: Sendable {
     private let exactPaths: [String: [Int]]
     /// The indices of the other endpoints.
     private let patterns: [Int]
+    /// Whether it is served on the socket in the state directory, and not at the address of a console.
+    let isLocal: Bool
+    private let acts: ControlActs
 
     /// Creates the API of a host. Every request reads the current state of the host.
     ///
     /// - Parameters:
     ///   - isLocal: Whether all clients are users of this machine who could start the host themselves. Only they may name a file
     ///     whose code the host then runs.
+    ///   - acts: The requests in progress that act on the host, if its owner is to end them.
     ///   - plugins: Searches the plugin directories, and may block; by default those of the host's configuration.
     package init(
         _ host: ConnectorHost,
         isLocal: Bool = false,
+        acts: ControlActs = ControlActs(),
         plugins: (@Sendable () -> PluginListing)? = nil
     ) {
         let search: @Sendable () -> PluginListing =
             plugins ?? {
                 let lookup = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
-                return PluginListing(lookup.everything)
+                return PluginListing(lookup.everything, admission: lookup.admission)
             }
         var endpoints = Self.health(of: host) + Self.documents(of: host, plugins: search) + Self.acts(on: host)
         endpoints += Self.outbox(of: host) + Self.reloading(host) + (isLocal ? Self.swapping(host) : [])
         // The description is one of the endpoints that it describes.
         let described = endpoints + [Self.description { .null }]
-        let document = Self.document(of: described)
-        endpoints.append(Self.description { document })
+        endpoints.append(Self.description { Self.document(of: described, isLocal: isLocal) })
         self.endpoints = endpoints
+        self.isLocal = isLocal
+        self.acts = acts
         var exactPaths: [String: [Int]] = [:]
         for (index, endpoint) in endpoints.enumerated() where endpoint.segments.isEmpty {
             exactPaths[endpoint.path, default: []].append(index)
@@ -89,16 +95,7 @@ package struct ControlAPI: Sendable {
         guard let (endpoint, segments) = found.first(where: { $0.endpoint.takes(request.method) }) else {
             return refusal(of: request, found.map(\.endpoint))
         }
-        if endpoint.body != nil {
-            guard request.mediaType == ServerResponse.json else {
-                let error = ConnectorError(
-                    .unsupported,
-                    "\(path) requires a body of the type \(ServerResponse.json)",
-                    fix: "send the header Content-Type: \(ServerResponse.json)"
-                )
-                return ServerResponse(error, status: 415)
-            }
-        }
+        if endpoint.body != nil, let refusal = refusal(ofBody: request) { return refusal }
         let input: ControlInput
         do throws(ConnectorError) {
             input = try endpoint.input(request, segments)
@@ -106,10 +103,34 @@ package struct ControlAPI: Sendable {
             return ServerResponse(error, status: 400)
         }
         do throws(ConnectorError) {
-            return try await endpoint.respond(input)
+            guard endpoint.method == .post else { return try await endpoint.respond(input) }
+            return try await acts.respond { () async throws(ConnectorError) in try await endpoint.respond(input) }
         } catch {
             return ServerResponse(error)
         }
+    }
+
+    /// The response to a request with a body that the API does not read; nil if it reads it.
+    private func refusal(ofBody request: ServerRequest) -> ServerResponse? {
+        guard request.mediaType == ServerResponse.json else {
+            let error = ConnectorError(
+                .unsupported,
+                "\(request.path) requires a body of the type \(ServerResponse.json)",
+                fix: "send the header Content-Type: \(ServerResponse.json)"
+            )
+            return ServerResponse(error, status: 415)
+        }
+        guard let coding = request.fields["Content-Encoding"], !coding.isEqual(asciiIgnoringCase: "identity") else {
+            return nil
+        }
+        let error = ConnectorError(
+            .unsupported,
+            "\(request.path) takes no body with the content coding \"\(coding.excerpt)\"",
+            fix: "send the body as it is, without the header Content-Encoding"
+        )
+        var response = ServerResponse(error, status: 415)
+        response.fields.append("Accept-Encoding", "identity")
+        return response
     }
 
     private func find(

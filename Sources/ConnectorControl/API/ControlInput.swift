@@ -35,7 +35,11 @@ extension ControlEndpoint {
         if let body {
             for member in try members(of: request.body, body).members { values[member.name] = member.value }
         }
-        return ControlInput(values: values, format: ControlStream.Format(accept: request.fields["Accept"]))
+        let format = ControlStream.Format(
+            accept: request.fields["Accept"],
+            orDocument: answers.contains { $0.contentTypes.contains(ServerResponse.json) }
+        )
+        return ControlInput(values: values, format: format)
     }
 
     /// The values in the query.

@@ -291,4 +291,33 @@ enum ControlSchemas {
     static func count(of done: String) -> JSONValue {
         object(["version": version, done: number], ["errors": list(of: error)])
     }
+
+    // MARK: Names
+
+    /// The schemas that have a name in the description of the API.
+    private static let named: [(name: String, schema: JSONValue)] = [
+        ("Error", error), ("Errors", errors), ("Host", host), ("Report", status), ("Gate", gate),
+        ("Operations", operations), ("Answer", answer), ("Event", pluginEvent), ("Plugins", plugins),
+        ("Images", images), ("Outbox", outbox), ("OutboxEvent", outboxEvent), ("DeadLetters", dead), ("Plan", plan),
+        ("Reload", reload),
+    ]
+
+    /// The schemas by name, which refer to each other.
+    static var components: JSONObject {
+        JSONObject(named.map { ($0.name, referringInside($0.schema)) })
+    }
+
+    /// A schema with references in place of those that have a name, itself included.
+    static func referring(_ schema: JSONValue) -> JSONValue {
+        guard let name = named.first(where: { $0.schema == schema })?.name else { return referringInside(schema) }
+        return ["$ref": .string("#/components/schemas/\(name)")]
+    }
+
+    private static func referringInside(_ schema: JSONValue) -> JSONValue {
+        switch schema {
+        case .array(let elements): .array(elements.map(referring))
+        case .object(let object): .object(JSONObject(object.members.map { ($0.name, referring($0.value)) }))
+        default: schema
+        }
+    }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 
 /// A stream of documents in one response.
 package enum ControlStream {
@@ -20,16 +21,21 @@ package enum ControlStream {
             }
         }
 
-        /// The format that an `Accept` field requests; nil if it requests no stream.
-        init?(accept: String?) {
-            let types = (accept ?? "").split(ascii: ",").map(\.mediaType)
-            if types.contains("text/event-stream") {
-                self = .events
-            } else if types.contains("application/jsonl") || types.contains("application/x-ndjson") {
-                self = .lines
-            } else {
-                return nil
-            }
+        /// The format that an `Accept` field requests, by the weights of its types (RFC 9110, section 12.5.1); nil if it requests no
+        /// stream.
+        ///
+        /// Only the name of a stream's type requests one, and not a wildcard. If a stream and a document weigh the same, it is the stream.
+        ///
+        /// - Parameter orDocument: Whether the client can have a JSON document instead.
+        init?(accept: String?, orDocument: Bool) {
+            var weights: [String: Double] = [:]
+            for type in (accept ?? "").split(ascii: ",") { weights[type.mediaType] = type.weight }
+            let events = weights["text/event-stream"] ?? 0
+            let lines = weights["application/jsonl"] ?? weights["application/x-ndjson"] ?? 0
+            let document = weights[ServerResponse.json] ?? weights["application/*"] ?? weights["*/*"] ?? 0
+            let stream = max(events, lines)
+            guard stream > 0, !orDocument || stream >= document else { return nil }
+            self = events >= lines ? .events : .lines
         }
 
         /// Serializes a document.
@@ -43,10 +49,12 @@ package enum ControlStream {
         }
 
         /// A keep-alive without content; if writing it fails, the server knows that the client has disconnected.
+        ///
+        /// JSON Lines has no empty lines, but blanks may precede a document.
         var keepAlive: [UInt8] {
             switch self {
             case .events: Array(":\n\n".utf8)
-            case .lines: [UInt8(ascii: "\n")]
+            case .lines: [UInt8(ascii: " ")]
             }
         }
     }
@@ -90,5 +98,14 @@ package enum ControlStream {
             keepAlive.cancel()
         }
         return parts
+    }
+}
+
+extension Substring {
+    /// The weight of a type in an `Accept` field; 1 if it has none, or none that is a number.
+    fileprivate var weight: Double {
+        let parameters = split(ascii: ";").dropFirst().map { parameter in parameter.utf8.filter { !$0.isBlank } }
+        let weight = parameters.first { $0.starts(with: "q=".utf8) || $0.starts(with: "Q=".utf8) }
+        return weight.flatMap { Double(String(decoding: $0.dropFirst(2), as: UTF8.self)) } ?? 1
     }
 }

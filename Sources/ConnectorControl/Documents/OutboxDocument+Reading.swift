@@ -30,12 +30,12 @@ extension OutboxDocument {
     package static func dead(json: JSONValue) -> (letters: [OutboxRecord], next: RecordCursor?)? {
         guard json["version"]?.integer == 1, let letters = json["dead"]?.array else { return nil }
         let records = letters.compactMap { letter -> OutboxRecord? in
-            guard let event = OutboxEvent(json: letter), let target = letter["connector"]?.string else { return nil }
+            guard let event = OutboxEvent(json: letter), let path = letter["connector"]?.string else { return nil }
             let failure = DeliveryFailure(json: letter).map {
                 PastAttempt(at: event.createdAt, until: event.createdAt, count: 1, failure: $0)
             }
             return OutboxRecord(
-                target: target,
+                path: path,
                 event: event,
                 state: .dead,
                 due: nil,
@@ -73,11 +73,11 @@ extension OutboxEvent {
 
 extension OutboxRecord {
     fileprivate init?(json: JSONValue, _ event: OutboxEvent) {
-        guard let target = json["connector"]?.string, let state = json["state"]?.string.flatMap(State.init(rawValue:)),
+        guard let path = json["connector"]?.string, let state = json["state"]?.string.flatMap(State.init(rawValue:)),
             let attempts = json["attempts"]?.array
         else { return nil }
         self.init(
-            target: target,
+            path: path,
             event: event,
             state: state,
             due: json["nextAttemptAt"]?.string.flatMap(Timestamp.init(parsing:)),

@@ -34,7 +34,7 @@ package enum OutboxDocument {
         let letters = records.map { record -> JSONValue in
             var object: JSONObject = [
                 "id": .string(record.event.id),
-                "connector": .string(record.target),
+                "connector": .string(record.path),
                 "capability": .string(record.event.kind.capability),
                 "operation": .string(record.event.kind.operation),
                 "createdAt": .string(record.event.createdAt.description),
@@ -84,9 +84,22 @@ package enum OutboxDocument {
         )
     }
 
-    /// The error for the id of an unknown event.
-    package static func unknownEvent(_ id: String) -> ConnectorError {
-        ConnectorError(
+    /// The error for the id of an unknown event, or of one that is only at other connectors.
+    ///
+    /// - Parameters:
+    ///   - path: The connector at which it is not; nil for any.
+    ///   - others: The records of the event at other connectors.
+    package static func unknownEvent(
+        _ id: String,
+        at path: String? = nil,
+        butAt others: [OutboxRecord] = []
+    ) -> ConnectorError {
+        if let path, !others.isEmpty {
+            let places = Set(others.map(\.path)).sorted()
+            let names = places.prefix(10).map(\.excerpt).joined(separator: ", ") + (places.count > 10 ? ", …" : "")
+            return ConnectorError(.missing, "the event \(id) is not at \(path.excerpt); it is at \(names)")
+        }
+        return ConnectorError(
             .missing,
             "there is no event \(id) in the outbox",
             fix:
@@ -137,7 +150,7 @@ extension PastAttempt {
 
 extension OutboxRecord {
     fileprivate var json: JSONValue {
-        var object: JSONObject = ["connector": .string(target), "state": .string(state.rawValue)]
+        var object: JSONObject = ["connector": .string(path), "state": .string(state.rawValue)]
         object.set("nextAttemptAt", due?.description)
         object["attempts"] = .array(attempts.map(\.json))
         return .object(object)

@@ -25,14 +25,16 @@ package struct PluginListing: Sendable {
     package var images: [HeldImages]?
 
     /// Checks the files of a catalog as the loader would. Reads the files, which blocks the calling thread.
-    package init(_ catalog: PluginCatalog) {
+    ///
+    /// - Parameter admission: The lock and the keys of the host; it admits every file unless told otherwise.
+    package init(_ catalog: PluginCatalog, admission: PluginAdmission = PluginAdmission()) {
         directories = catalog.directories
         entries = catalog.entries
         directoryWarnings = catalog.warnings
         let inspections = catalog.entries.map {
             $0.candidate == nil ? nil : PluginInspection(path: $0.sidecar ?? $0.path)
         }
-        problems = zip(catalog.entries, inspections).map { Self.problems(of: $0, $1, in: catalog) }
+        problems = zip(catalog.entries, inspections).map { Self.problems(of: $0, $1, in: catalog, admission) }
         certificates = inspections.map { $0?.certificate }
         warnings = catalog.entries.map { PluginTrust.concerns($0, within: catalog.directories, catalog.trust) }
     }
@@ -41,15 +43,17 @@ package struct PluginListing: Sendable {
     private static func problems(
         of entry: PluginEntry,
         _ inspection: PluginInspection?,
-        in catalog: PluginCatalog
+        in catalog: PluginCatalog,
+        _ admission: PluginAdmission
     ) -> [ConnectorError] {
-        guard let candidate = entry.candidate, let inspection else { return [entry.error].compactMap(\.self) }
+        guard let candidate = entry.candidate, let inspection else { return entry.errors }
         var problems = inspection.problems
         do throws(ConnectorError) {
             _ = try catalog.find(candidate.manifest.id, version: candidate.manifest.version)
         } catch {
             problems.append(error)
         }
+        if problems.isEmpty, let refusal = admission.problem(of: candidate) { problems.append(refusal) }
         return problems
     }
 

@@ -36,12 +36,13 @@ package final class ControlServer: Sendable {
     /// The connections.
     package var table: ConnectionTable { server.table }
 
-    /// Serves until ``stop()`` or the task's cancellation, then removes the socket's file.
+    /// Serves until ``stop()`` or the task's cancellation, then removes the socket's file. Responses in progress when the task is
+    /// cancelled have a second to end.
     ///
     /// - Throws: The system's error if the server cannot listen on the socket.
     package func run() async throws {
         defer { socket.remove() }
-        try await server.run()
+        try await server.run(finishingWithin: .seconds(1))
     }
 
     /// Stops listening and closes every connection, which cancels the requests in progress.

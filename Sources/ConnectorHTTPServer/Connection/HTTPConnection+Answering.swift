@@ -42,7 +42,7 @@ extension HTTPConnection {
             isLast = isLast || request.isOld
             output = response.head(shared.common, request.isOld ? .none : .chunked, isLast: isLast)
             if !isBare {
-                // The stream may never end, and only a write would reveal that nobody reads it.
+                // The stream may never end, and only a write would reveal that no one reads it.
                 guard !isInputClosed else { return context.close(promise: nil) }
                 guard shared.table.markBusy(context.channel, isStream: true) else {
                     return refuseWork(request, context)

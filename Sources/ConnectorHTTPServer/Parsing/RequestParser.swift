@@ -63,6 +63,8 @@ package struct RequestParser: Sendable {
         while true {
             switch state {
             case .line:
+                // The client waits for an answer, and may send no line end before.
+                if input.readableBytesView.first == Self.firstByteOfTLS { throw Self.unexpectedTLS }
                 guard let line = try line(&input) else { return nil }
                 if line.isEmpty, !hasSkippedLine {
                     // Some old clients send an extra line end after a body (RFC 9112, section 2.2).
@@ -171,5 +173,8 @@ package struct RequestParser: Sendable {
         return (size, digits.count)
     }
 
+    /// The first byte of a TLS handshake (RFC 8446, section 5.1), which no request begins with.
+    private static let firstByteOfTLS: UInt8 = 22
+    private static let unexpectedTLS = RequestFault("this server speaks no TLS: the URL must begin with http://")
     private static let tooLarge = RequestFault(431, "the header fields, chunk extensions or trailers are too large")
 }

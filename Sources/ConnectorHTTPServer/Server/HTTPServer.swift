@@ -57,10 +57,15 @@ package final class HTTPServer: Sendable {
 
     /// Serves until ``stop()``, ``finish()`` or the task's cancellation, and returns when the last connection has ended.
     ///
-    /// - Parameter onListening: Called once, as soon as clients can connect, with the port; 0 for a Unix socket.
+    /// - Parameters:
+    ///   - grace: How long responses in progress may take once the task is cancelled; nil to close every connection at once.
+    ///   - onListening: Called once, as soon as clients can connect, with the port; 0 for a Unix socket.
     /// - Throws: The system's error if the server cannot listen on the endpoint; `invalid-value` for a number that is no port.
     @concurrent
-    package func run(onListening: @Sendable (Int) -> Void = { _ in }) async throws {
+    package func run(
+        finishingWithin grace: Duration? = nil,
+        onListening: @Sendable (Int) -> Void = { _ in }
+    ) async throws {
         let listener = try await listen()
         let isStopped = state.withLock { state in
             state.listener = listener
@@ -73,7 +78,7 @@ package final class HTTPServer: Sendable {
             // Connections accepted later find the table closed and close themselves.
             for connection in shared.table.close() { try? await connection.closeFuture.get() }
         } onCancel: {
-            stop()
+            if let grace { finish(within: grace) } else { stop() }
         }
     }
 
@@ -91,6 +96,13 @@ package final class HTTPServer: Sendable {
         }
     }
 
+    /// Finishes, and after a time stops.
+    private func finish(within grace: Duration) {
+        finish()
+        let delay = TimeAmount.nanoseconds(Int64(clamping: grace.nanoseconds))
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: delay) { [self] in stop() }
+    }
+
     private func stopListening() {
         let listener = state.withLock { state in
             state.isStopped = true
@@ -105,8 +117,13 @@ package final class HTTPServer: Sendable {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             // If the queue is full, the client's SYN is dropped, and the client retries only after a second.
             .serverChannelOption(.backlog, value: 4096)
-            // Accepts many connections per poll, so that a flood delays other clients only briefly.
-            .serverChannelOption(.maxMessagesPerRead, value: 64)
+            .serverChannelOption(.maxMessagesPerRead, value: UInt(shared.limits.acceptedAtOnce))
+            .serverChannelInitializer { listener in
+                listener.eventLoop.makeCompletedFuture {
+                    try listener.pipeline.syncOperations
+                        .addHandler(AcceptanceLimit(limit: shared.limits.openConnections))
+                }
+            }
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.allowRemoteHalfClosure, value: answersHalfClosed)
             .childChannelOption(.maxMessagesPerRead, value: 1)

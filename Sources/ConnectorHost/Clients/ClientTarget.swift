@@ -68,7 +68,7 @@ struct ClientTarget: Sendable {
         return manifest.lifecycle?.objection(to: found.operation).map(described)
     }
 
-    /// Why no plugin can be used, so that nobody knows whether it has an operation; nil if that is known.
+    /// Why no plugin can be used, so that it is unknown whether it has an operation; nil if that is known.
     func failure(hiding operation: String) -> ConnectorError? {
         guard let node = try? node else { return nil }
         guard !node.leaves.isEmpty else {

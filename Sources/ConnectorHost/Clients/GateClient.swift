@@ -204,7 +204,7 @@ public struct GateClient: OperationCaller {
     ) throws(ConnectorError) -> (capability: Capability, operation: Operation) {
         if let found = capabilities.operation(named: operation) { return found }
         if let error = target.objection(to: operation) ?? target.failure(hiding: operation) { throw error }
-        let known = capabilities.flatMap(\.operations).map(\.name)
+        let known = capabilities.names
         throw ConnectorError(
             .unsupported,
             "\(path) has no operation \"\(operation)\"",

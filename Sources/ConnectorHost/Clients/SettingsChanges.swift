@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 public import ConnectorCapabilities
-internal import ConnectorServices
+package import ConnectorServices
 
 /// New changes of settings, in order: see ``SettingsClient/changes()``.
 public struct SettingsChanges: AsyncSequence, Sendable {
@@ -54,5 +55,15 @@ public struct SettingsChanges: AsyncSequence, Sendable {
             }
             return nil
         }
+    }
+}
+
+extension ConnectorEvent {
+    /// What has happened, for people, if the payload does not tell: nil for any other event.
+    ///
+    /// After another instance of a plugin of `settings/1` has taken over, the host itself sends an empty change.
+    package var explanation: String? {
+        guard name == SettingsChange.event, payload == SettingsChange().json else { return nil }
+        return "its instance was replaced: read its settings again"
     }
 }

@@ -11,25 +11,25 @@ extension Gate {
     var watch: CallWatch { breaker.watch }
 
     /// Admits a call, unless the breaker is open.
-    func beginWatched() throws(ConnectorError) -> CallTicket { try breaker.admit(at: environment.clock.now()) }
+    func beginWatched() throws(ConnectorError) -> CallTicket { try breaker.admit(at: dependencies.clock.now()) }
 
     /// Notes how an admitted call ended.
     func endWatched(_ ticket: CallTicket, _ error: ConnectorError?) {
         let error = error.map(shown)
-        switch breaker.ended(ticket, with: error, at: environment.clock.now()) {
+        switch breaker.ended(ticket, with: error, at: dependencies.clock.now()) {
         case nil: return
         case .opened(let end):
             logger.warning("breaker opened", metadata: ["error": "\(error.map { "\($0)" } ?? "")"])
             // Time alone makes the breaker half-open, but deliveries wait for a change: announce one then.
-            _ = environment.clock.schedule(at: end, environment.onChange)
+            _ = dependencies.clock.schedule(at: end, dependencies.onChange)
         case .halfOpened: break
         case .closed: logger.info("breaker closed")
         }
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Whether calls reach the instance: the gate is usable, and its breaker does not refuse them.
     var isUsable: Bool {
-        state.isUsable && !(breaker.isInvolved && breaker.refuses(at: environment.clock.now()))
+        state.isUsable && !(breaker.isInvolved && breaker.refuses(at: dependencies.clock.now()))
     }
 }

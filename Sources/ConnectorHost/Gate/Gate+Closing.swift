@@ -25,13 +25,12 @@ extension Gate {
             stopTimer(&storage)
             let event = OneShot<Void>()
             storage.closed = event
-            storage.outageStart = nil
-            storage.counters = storage.current?.counters ?? storage.counters
+            storage.history.endOutage()
             // An instance under an earlier plan may have another image than the plan.
-            if storage.isOutdated { storage.content = nil }
-            if let current = storage.current { storage.keepIsolation(of: current) }
+            if storage.isOutdated { storage.history.forgetContent() }
+            if let current = storage.current { storage.history.keep(current) }
             for generation in [storage.opening, storage.standby.opening] { generation?.giveUp(.gateClosed(path)) }
-            let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
+            let generations = storage.removeGenerations() + storage.standby.removeGenerations(dependencies.clock)
             return (action, generations + storage.draining, storage.pause.take(), event)
         }
         switch action {
@@ -39,17 +38,17 @@ extension Gate {
         case .join: return await event?.wait() ?? ()
         case .begin: break
         }
-        environment.onChange()
+        dependencies.onChange()
         pause?.send()
         for generation in generations { await generation.end() }
         storage.withLock { storage in
             storage.machine.closed()
-            (storage.evidence, storage.sandbox, storage.isolation) = ([], nil, (false, nil))
+            storage.history.closed()
             storage.closed = nil
         }
         settle()
         event?.send()
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Keeps the gate closed permanently, because its host is closing.
@@ -80,7 +79,7 @@ extension ConnectorError {
 
 extension Gate.Storage {
     /// Removes and returns the generations of a gate that ends, except the standby's: see ``Gate/Standby``.
-    mutating func takeGenerations() -> [Generation] {
+    mutating func removeGenerations() -> [Generation] {
         [current.take(), opening.take(), successor.take(), predecessor.take()?.generation].compactMap(\.self)
     }
 }

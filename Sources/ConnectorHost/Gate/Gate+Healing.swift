@@ -13,10 +13,10 @@ extension Gate {
     ///
     /// - Parameter isNews: False for a healing attempt, whose gate is already reported as failed.
     func hasFailed(isNews: Bool = true) {
-        let error = storage.withLock { $0.error }
+        let error = storage.withLock { $0.history.error }
         let wait = scheduleHealing()
         logger.log(
-            level: isNews && environment.heals ? .warning : .debug,
+            level: isNews && dependencies.heals ? .warning : .debug,
             "gate failed",
             metadata: [
                 "error": "\(error.map { "\($0)" } ?? "the deadline passed before an attempt could begin")",
@@ -24,7 +24,7 @@ extension Gate {
             ]
         )
         settle()
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// A random wait of up to half the outage so far, within the policy's bounds, in nanoseconds.
@@ -43,24 +43,24 @@ extension Gate {
         let isTransient = error?.isTransient ?? true
         let bound = isTransient ? min(max(outage / 2, initial), longest) : longest
         let least = isTransient ? 0 : bound / 2
-        return max(least.saturatingAdding(environment.jitter(bound - least)), error?.retryAfter?.nanoseconds ?? 0)
+        return max(least.saturatingAdding(dependencies.jitter(bound - least)), error?.retryAfter?.nanoseconds ?? 0)
     }
 
     /// Schedules the next healing attempt.
     ///
     /// - Returns: The wait in nanoseconds; nil if no attempt follows.
     private func scheduleHealing() -> UInt64? {
-        guard environment.heals, let policy = plan.heal else { return nil }
+        guard dependencies.heals, let policy = plan.heal else { return nil }
         return storage.withLock { storage in
             guard storage.machine.target == .open, storage.machine.state == .failed else { return nil }
-            let now = environment.clock.now()
-            let wait = healingWait(policy, since: storage.outageStart ?? now, after: storage.error, at: now)
+            let (now, history) = (dependencies.clock.now(), storage.history)
+            let wait = healingWait(policy, since: history.outageStart ?? now, after: history.error, at: now)
             let round = storage.machine.round
             stopTimer(&storage)
             storage.nextAttempt = Timestamp(
-                nanoseconds: environment.clock.wallTime().nanoseconds.saturatingAdding(wait)
+                nanoseconds: dependencies.clock.wallTime().nanoseconds.saturatingAdding(wait)
             )
-            storage.timer = environment.clock.schedule(after: wait) { [weak self] in
+            storage.timer = dependencies.clock.schedule(after: wait) { [weak self] in
                 self?.detach { await $0.heal(round) }
             }
             return wait
@@ -77,11 +77,11 @@ extension Gate {
             guard storage.machine.heal(round: round) else { return nil }
             stopTimer(&storage)
             storage.settled = OneShot()
-            storage.openStart = environment.clock.now()
+            storage.history.attemptBegan(at: dependencies.clock.now())
             return storage.machine.round
         }
         guard let next else { return false }
-        environment.onChange()
+        dependencies.onChange()
         switch await attempt(next, by: .max) {
         case .fail: hasFailed(isNews: false)
         case .nothing, .retry: settle()
@@ -91,7 +91,7 @@ extension Gate {
 
     /// Makes a healing attempt at once, because a gate that the plugin uses has opened.
     func healWithUsed() {
-        guard environment.heals, plan.heal != nil, state == .failed else { return }
+        guard dependencies.heals, plan.heal != nil, state == .failed else { return }
         detach { await $0.heal() }
     }
 
@@ -103,7 +103,7 @@ extension Gate {
     func retry() async {
         // A gate that is to open, and waits until others have, opens in its turn.
         guard state != .closed else { return }
-        if breaker.endWait() { environment.onChange() }
+        if breaker.endWait() { dependencies.onChange() }
         if await heal() { return }
         if await open(isAgain: true) { return }
         await probe(isScheduled: false)

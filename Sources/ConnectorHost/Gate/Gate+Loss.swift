@@ -32,11 +32,11 @@ extension Gate {
     /// - Parameter isNews: False for a loss that was told before, when the generation may not have been in use yet.
     func lost(_ generation: Generation, _ error: ConnectorError, isNews: Bool = true) {
         if rollBack(from: generation, shown(error)) {
-            storage.withLock { $0.crashCount += 1 }
+            storage.withLock { $0.history.crashed() }
             generation.rememberLoss(error)
-            return environment.onChange()
+            return dependencies.onChange()
         }
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         let loss = storage.withLock { storage -> Loss in
             if storage.standby.ready?.generation === generation {
                 storage.standby.lose(shown(error))
@@ -44,23 +44,21 @@ extension Gate {
             }
             guard storage.current === generation, storage.machine.isProved else {
                 guard isNews, generation.state.withLock(\.isEnding) else { return .nothing }
-                storage.crashCount += 1
+                storage.history.crashed()
                 return .late
             }
-            storage.crashCount += 1
+            storage.history.crashed()
             var error = error
             if let count = breaker.lostRunner(error, at: now) {
                 error.message = "\(count) runners have ended in quick succession; the last: \(error.message)"
                 error.isRetryable = false
             }
-            storage.counters = generation.counters
-            storage.keepIsolation(of: generation)
+            storage.history.keep(generation)
             if let standby = takeOver(&storage, after: error) { return .takenOver(by: standby, error) }
             _ = storage.machine.instanceLost()
             rundown.shut()
             storage.current = nil
-            storage.error = shown(error)
-            if storage.outageStart == nil { storage.outageStart = now }
+            storage.history.failed(shown(error), at: now)
             return .gate
         }
         generation.rememberLoss(error)
@@ -68,18 +66,18 @@ extension Gate {
         case .nothing: return
         case .late:
             logger.warning("runner ended before the instance was destroyed", metadata: ["error": "\(shown(error))"])
-            environment.onChange()
+            dependencies.onChange()
         case .standby:
             abandon(generation, as: .standby)
             missStandby(error)
-            environment.onChange()
+            dependencies.onChange()
         case .takenOver(let standby, let error):
             instanceChanged()
             logger.warning("gate uses its standby", metadata: ["error": "\(shown(error))"])
             detach { await $0.drain(generation) }
             missStandby(error)
             scheduleProbe()
-            environment.onChange()
+            dependencies.onChange()
             checkLoss(of: standby)
         case .gate:
             detach { _ in await generation.end() }

@@ -35,17 +35,17 @@ extension Gate {
             switch action {
             case .nothing: return false
             case .join:
-                _ = await event?.wait(by: deadline, on: environment.clock)
+                _ = await event?.wait(by: deadline, on: dependencies.clock)
                 return false
             case .awaitClosing:
-                environment.onChange()
-                guard await event?.wait(by: deadline, on: environment.clock) != nil else { return false }
+                dependencies.onChange()
+                guard await event?.wait(by: deadline, on: dependencies.clock) != nil else { return false }
                 isAgain = true
             case .begin:
-                environment.onChange()
+                dependencies.onChange()
                 await attempts(of: round, by: deadline)
                 // If the gate was closed meanwhile, await its closing.
-                _ = await storage.withLock { $0.closed }?.wait(by: deadline, on: environment.clock)
+                _ = await storage.withLock { $0.closed }?.wait(by: deadline, on: dependencies.clock)
                 return true
             }
         }
@@ -54,15 +54,13 @@ extension Gate {
     /// Resets the record of the last opening, before the first attempt of a round.
     func prepare(_ storage: inout Storage) {
         storage.settled = OneShot()
-        storage.openStart = environment.clock.now()
-        storage.openDuration = nil
-        storage.error = nil
+        storage.history.openingBegan(at: dependencies.clock.now())
         stopTimer(&storage)
     }
 
     /// Cancels the next scheduled proof or attempt.
     func stopTimer(_ storage: inout Storage) {
-        if let timer = storage.timer.take() { environment.clock.cancel(timer) }
+        if let timer = storage.timer.take() { dependencies.clock.cancel(timer) }
         storage.nextAttempt = nil
     }
 
@@ -73,7 +71,7 @@ extension Gate {
             case .nothing: return settle()
             case .fail: return hasFailed()
             case .retry(let bound, let least):
-                let wait = max(environment.jitter(bound.nanoseconds), least.nanoseconds)
+                let wait = max(dependencies.jitter(bound.nanoseconds), least.nanoseconds)
                 guard await pause(wait, before: deadline, round) else { return settle() }
             }
         }
@@ -136,10 +134,10 @@ extension Gate {
         guard !isExhausted else {
             return finish(generation, .failure(Self.exhaustion), round, plan: number, by: deadline)
         }
-        guard environment.clock.now() < deadline else {
+        guard dependencies.clock.now() < deadline else {
             return finish(generation, .failure(Self.noTime), round, plan: number, by: deadline)
         }
-        var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
+        var result = await generation.open(by: min(deadline, dependencies.deadline(after: plan.timeout)))
         if case .success = result {
             do throws(ConnectorError) {
                 try directCalls(to: generation, round, plan: number)
@@ -186,7 +184,8 @@ extension Gate {
         try storage.withLock { storage throws(ConnectorError) in
             guard storage.machine.isTrying(round: round) else { return }
             guard storage.planNumber == number else { throw superseded }
-            try generation.takeCalls()
+            try generation.reserveSeat()
+            generation.receiveCalls()
         }
     }
 
@@ -200,29 +199,25 @@ extension Gate {
         plan number: Int,
         by deadline: UInt64
     ) -> GateStateMachine.FailureAction? {
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         let (action, isUsed, hasRecovered) = storage.withLock {
             storage -> (GateStateMachine.FailureAction?, Bool, Bool) in
             guard storage.machine.isTrying(round: round) else { return (.nothing, false, false) }
             storage.opening = nil
             if case .failure = result, generation.isHeld { storage.held.append(generation) }
             if case .failure = result, storage.planNumber != number { return (nil, false, false) }
-            storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
+            storage.history.attemptEnded(at: now)
             switch result {
             case .success(let evidence):
                 storage.install(generation, evidence)
                 // The gate may have adopted another plan since calls were directed to the generation.
                 storage.isOutdated = storage.planNumber != number
-                let hasRecovered = storage.outageStart.take() != nil
+                let hasRecovered = storage.history.endOutage()
                 _ = storage.machine.attemptSucceeded(round: round)
                 return (.nothing, true, hasRecovered)
             case .failure(var error):
-                storage.failureCounts[error.code.key(in: storage.failureCounts), default: 0] += 1
                 if now >= deadline { error.isRetryable = false }
-                storage.error = shown(error.explained(by: storage.secretFault))
-                storage.content = generation.content ?? storage.content
-                storage.keepIsolation(of: generation)
-                if storage.outageStart == nil { storage.outageStart = storage.openStart }
+                storage.history.attemptFailed(shown(error.explained(by: storage.secretFault)), of: generation)
                 return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false)
             }
         }
@@ -234,7 +229,7 @@ extension Gate {
             )
             scheduleProbe()
             sendEarlyEvents()
-            environment.uses.opened(path)
+            dependencies.uses.opened(path)
             checkLoss(of: generation)
             renewStandby()
             replaceOutdated()
@@ -244,13 +239,13 @@ extension Gate {
             }
             detach { _ in await generation.end() }
         }
-        environment.onChange()
+        dependencies.onChange()
         return action
     }
 
     /// Waits before the next attempt; returns false if none follows.
     private func pause(_ nanoseconds: UInt64, before deadline: UInt64, _ round: Int) async -> Bool {
-        let end = environment.calls.deadline(after: nanoseconds)
+        let end = dependencies.calls.deadline(after: nanoseconds)
         guard end < deadline else {
             storage.withLock { $0.machine.gaveUp(round: round) }
             hasFailed()
@@ -270,7 +265,7 @@ extension Gate {
             storage.pause = closing
             return closing
         }
-        _ = await closing?.wait(by: end, on: environment.clock)
+        _ = await closing?.wait(by: end, on: dependencies.clock)
     }
 
     /// Resumes every caller that awaits the attempts.

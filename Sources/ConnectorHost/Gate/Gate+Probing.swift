@@ -22,7 +22,7 @@ extension Gate {
                 let first = plan.heal?.initial ?? interval
                 wait = Backoff(initial: first, maximum: interval).bound(after: proofs)
             }
-            storage.timer = environment.clock.schedule(after: wait.nanoseconds) { [weak self] in
+            storage.timer = dependencies.clock.schedule(after: wait.nanoseconds) { [weak self] in
                 self?.detach { await $0.probe() }
             }
         }
@@ -41,25 +41,21 @@ extension Gate {
         guard let generation else { return }
         let result = await generation.probe()
         if case .failure(let error) = result, rollBack(from: generation, shown(error)) { return }
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         let action = storage.withLock { storage -> GateStateMachine.ProofAction? in
             // The gate has closed, or another generation has replaced this one.
             guard storage.machine.isProved, storage.current === generation else { return nil }
             switch result {
             case .success(let evidence):
-                storage.evidence = evidence
-                storage.error = nil
-                storage.outageStart = nil
+                storage.history.proved(evidence)
                 return storage.machine.probeSucceeded()
             case .failure(let error):
-                storage.error = shown(error.explained(by: storage.secretFault))
-                if storage.outageStart == nil { storage.outageStart = now }
+                storage.history.failed(shown(error.explained(by: storage.secretFault)), at: now)
                 let action = storage.machine.probeFailed(isScheduled: isScheduled)
                 if action == .fail {
                     rundown.shut()
                     storage.current = nil
-                    storage.counters = generation.counters
-                    storage.keepIsolation(of: generation)
+                    storage.history.keep(generation)
                 }
                 return action
             }
@@ -73,7 +69,7 @@ extension Gate {
         } else {
             // A failed proof requested by an operator must not postpone the scheduled ones.
             if isScheduled || action == .degrade || (try? result.get()) != nil { scheduleProbe() }
-            environment.onChange()
+            dependencies.onChange()
         }
         switch result {
         case .failure(let error): if error.code == .unauthorized { renewAfterRefusal(isCertain: true) }

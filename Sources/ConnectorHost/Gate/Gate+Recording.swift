@@ -43,8 +43,8 @@ extension Gate {
 
     private func record(_ call: GateCallEnd, at target: RecordingTarget) async {
         let written = OneShot<Void>()
-        environment.services.callbacks.run { [environment, logger] in
-            environment.services.record(call, at: target, environment.redactor, logger: logger)
+        dependencies.services.callbacks.run { [dependencies, logger] in
+            dependencies.services.record(call, at: target, dependencies.redactor, logger: logger)
             written.send()
         }
         await written.wait()

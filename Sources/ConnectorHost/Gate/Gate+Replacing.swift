@@ -31,7 +31,7 @@ extension Gate {
             by: .max
         )
         guard case .success(let renewal) = result else {
-            environment.onChange()
+            dependencies.onChange()
             return result.map { _ in }
         }
         let predecessor = storage.withLock { storage -> Generation? in
@@ -40,12 +40,12 @@ extension Gate {
             else { return nil }
             storage.opening = nil
             _ = storage.machine.probeSucceeded()
-            direct(to: renewal, &storage)
+            directCalls(to: renewal, &storage)
             return predecessor
         }
         guard let predecessor else {
             abandon(renewal.generation, as: role)
-            environment.onChange()
+            dependencies.onChange()
             return .failure(superseded)
         }
         instanceChanged()
@@ -54,7 +54,7 @@ extension Gate {
         renewStandby()
         // A proof of the predecessor still in progress schedules no next proof.
         scheduleProbe()
-        environment.onChange()
+        dependencies.onChange()
         await drain(predecessor)
         return .success(())
     }

@@ -51,7 +51,7 @@ extension Gate {
             } else {
                 logger.info("secrets can be read again")
             }
-            environment.onChange()
+            dependencies.onChange()
         }
         return isOfPlan && preferred != nil ? renewed.alternatives : [lastConfiguration]
     }
@@ -65,7 +65,7 @@ extension Gate {
             ]
         }
         for configuration in configurations + generations.compactMap({ $0?.configuration }) {
-            environment.redactor.add(configuration.secrets, of: path)
+            dependencies.redactor.add(configuration.secrets, of: path)
         }
     }
 
@@ -78,7 +78,7 @@ extension Gate {
     /// - Parameter isCertain: Whether a proof was rejected. The rejection of a call may concern that call alone, so
     ///   other alternatives are tried, and an exclusive plugin closes, only if a proof is rejected, too.
     func renewAfterRefusal(isCertain: Bool = false) {
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         renew(if: { $0.renewalPace.begins(at: now, isCertain: isCertain) }) { gate in
             let number = gate.planNumber
             let configurations = gate.renewedConfigurations()

@@ -16,12 +16,12 @@ extension Gate {
         let event = ConnectorEvent(
             connector: path,
             name: name,
-            payload: environment.redactor.redact(payload),
-            time: environment.clock.wallTime()
+            payload: dependencies.redactor.redact(payload),
+            time: dependencies.clock.wallTime()
         )
         let (isOpen, isFull) = storage.withLock { storage in
             let isOpen = storage.machine.state.isUsable
-            guard isOpen || storage.successCount == 0 else { return (false, false) }
+            guard isOpen || storage.history.successCount == 0 else { return (false, false) }
             storage.early.append(event)
             guard storage.early.count > Self.earlyLimit else { return (isOpen, false) }
             storage.early.removeFirst()
@@ -37,6 +37,6 @@ extension Gate {
             defer { storage.early = [] }
             return storage.early
         }
-        for event in events { environment.services.events.publish(event) }
+        for event in events { dependencies.services.events.publish(event) }
     }
 }

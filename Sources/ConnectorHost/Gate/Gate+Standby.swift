@@ -17,7 +17,7 @@ extension Gate {
         /// The generation being opened as the standby.
         var opening: Generation?
         /// The open standby, ready to take over.
-        var ready: Seated?
+        var ready: ReadyGeneration?
         /// The gate's ``Gate/Storage/generationCount`` when the standby became ready: it takes over from no other
         /// generation.
         fileprivate var generationCount: UInt64 = 0
@@ -33,7 +33,7 @@ extension Gate {
         fileprivate var round = 0
 
         /// Removes and returns the generations, which are no longer wanted.
-        mutating func takeGenerations(_ clock: any HostClock) -> [Generation] {
+        mutating func removeGenerations(_ clock: any HostClock) -> [Generation] {
             stopTimer(clock)
             round += 1
             (missingSince, error) = (nil, nil)
@@ -63,7 +63,7 @@ extension Gate {
     }
 
     /// Whether the gate keeps a standby: a host that retries nothing does not live long enough to need one.
-    var keepsStandby: Bool { environment.heals && plan.hasStandby }
+    var keepsStandby: Bool { dependencies.heals && plan.hasStandby }
 
     /// Opens a standby, unless the gate has one.
     func keepStandby() {
@@ -74,7 +74,7 @@ extension Gate {
     func renewStandby() {
         let generations = storage.withLock { storage in
             storage.standby.opening?.giveUp(.gateClosed(path))
-            return storage.standby.takeGenerations(environment.clock)
+            return storage.standby.removeGenerations(dependencies.clock)
         }
         for generation in generations { abandon(generation, as: .standby) }
         keepStandby()
@@ -86,8 +86,8 @@ extension Gate {
             guard storage.machine.isProved, !storage.isOutdated, storage.standby.isMissing,
                 let current = storage.current
             else { return nil }
-            storage.standby.stopTimer(environment.clock)
-            storage.standby.missingSince = storage.standby.missingSince ?? environment.clock.now()
+            storage.standby.stopTimer(dependencies.clock)
+            storage.standby.missingSince = storage.standby.missingSince ?? dependencies.clock.now()
             return (current, storage.standby.round)
         }
         guard let (current, round) = begun else { return }
@@ -111,7 +111,7 @@ extension Gate {
             logger.info("gate has a standby", metadata: ["process": "\(standby.generation.runner ?? 0)"])
             checkLoss(of: standby.generation)
         }
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Schedules the opening of another standby, because there is none.
@@ -126,12 +126,12 @@ extension Gate {
             guard round ?? storage.standby.round == storage.standby.round, storage.machine.isProved,
                 storage.standby.isMissing, storage.standby.timer == nil
             else { return nil }
-            let now = environment.clock.now()
+            let now = dependencies.clock.now()
             let since = storage.standby.missingSince ?? now
             (storage.standby.missingSince, storage.standby.error) = (since, shown(error))
             guard let heal else { return nil }
             let wait = healingWait(heal, since: since, after: error, at: now)
-            storage.standby.timer = environment.clock.schedule(after: wait) { [weak self] in
+            storage.standby.timer = dependencies.clock.schedule(after: wait) { [weak self] in
                 self?.detach { await $0.openStandby() }
             }
             return wait
@@ -154,7 +154,7 @@ extension Gate {
             guard storage.standby.ready?.generation === standby.generation else { return nil }
             switch result {
             case .success(let evidence):
-                storage.standby.ready = Seated(
+                storage.standby.ready = ReadyGeneration(
                     plan: standby.plan,
                     generation: standby.generation,
                     evidence: evidence
@@ -168,7 +168,7 @@ extension Gate {
         guard let failure else { return }
         abandon(standby.generation, as: .standby)
         missStandby(failure)
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Directs calls to the standby, if one is ready.
@@ -184,7 +184,7 @@ extension Gate {
         storage.standby.takeovers += 1
         // A standby of an earlier plan is to be replaced like the instance whose place it takes.
         let isOutdated = storage.isOutdated
-        direct(to: standby, &storage)
+        directCalls(to: standby, &storage)
         storage.isOutdated = isOutdated
         return standby.generation
     }

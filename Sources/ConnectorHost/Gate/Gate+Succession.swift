@@ -15,9 +15,9 @@ internal import Synchronization
 /// How a gate adopts another plan: a successor opens beside the current generation, and calls are directed to it only
 /// once it has given evidence.
 extension Gate {
-    /// An open generation with a seat, so that calls can be directed to it: a successor, or a predecessor during a
-    /// trial.
-    struct Seated: Sendable {
+    /// An open generation with a reserved seat, so that calls can be directed to it at any time: a successor, a standby, or
+    /// the predecessor during a trial.
+    struct ReadyGeneration: Sendable {
         let plan: GatePlan
         let generation: Generation
         let evidence: [Evidence]
@@ -33,7 +33,7 @@ extension Gate {
     ///
     /// - Parameter deadline: In the clock's monotonic time.
     /// - Returns: The open successor, or why there is none: `not-open` if the gate has been closed.
-    func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<Seated, ConnectorError> {
+    func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<ReadyGeneration, ConnectorError> {
         var attempt = 1
         while true {
             let result = await openBeside(plan, as: .successor, by: deadline)
@@ -41,10 +41,10 @@ extension Gate {
                 return result
             }
             let wait = max(
-                environment.jitter(plan.retry.bound(afterAttempt: attempt).nanoseconds),
+                dependencies.jitter(plan.retry.bound(afterAttempt: attempt).nanoseconds),
                 min(error.retryAfter ?? .zero, plan.retry.max).nanoseconds
             )
-            let end = environment.calls.deadline(after: wait)
+            let end = dependencies.calls.deadline(after: wait)
             guard end < deadline else { return result }
             await pause(until: end) { $0.machine.target == .open }
             guard storage.withLock({ $0.machine.target == .open }) else { return .failure(.gateClosed(path)) }
@@ -52,7 +52,7 @@ extension Gate {
         }
     }
 
-    /// The purpose of a generation opened beside the current one.
+    /// What a generation is opened for beside the current one.
     enum Role: Equatable {
         /// To receive calls under the plan of a reload.
         case successor
@@ -73,8 +73,8 @@ extension Gate {
         as role: Role,
         acceptsWeaker: Bool = false,
         by deadline: UInt64
-    ) async -> Result<Seated, ConnectorError> {
-        environment.redactor.add(plan.configuration.secrets, of: path)
+    ) async -> Result<ReadyGeneration, ConnectorError> {
+        dependencies.redactor.add(plan.configuration.secrets, of: path)
         let successor = generation(of: plan, isStandby: role == .standby)
         let isWanted = storage.withLock { storage in
             guard storage.wants(role) else { return false }
@@ -85,7 +85,7 @@ extension Gate {
             await successor.end()
             return .failure(.gateClosed(path))
         }
-        let end = min(deadline, environment.deadline(after: plan.timeout))
+        let end = min(deadline, dependencies.deadline(after: plan.timeout))
         var result = await successor.open(by: end)
         if !acceptsWeaker, case .success(let evidence) = result {
             result = await prove(successor, evidence, as: role)
@@ -94,11 +94,17 @@ extension Gate {
             let evidence = try result.get()
             try storage.withLock { storage throws(ConnectorError) in
                 guard storage[role] === successor else { throw .gateClosed(path) }
-                try successor.takeSeat()
+                try successor.reserveSeat()
             }
-            return .success(Seated(plan: plan, generation: successor, evidence: evidence))
+            return .success(ReadyGeneration(plan: plan, generation: successor, evidence: evidence))
         } catch {
-            abandon(successor, as: role)
+            let ending = abandon(successor, as: role)
+            // The next alternative of the secrets may follow a renewal: it is not to be the third instance at a time, unless the
+            // plugin blocks the thread that opened this one.
+            if case .renewal = role {
+                await successor.awaitReturn()
+                if !successor.isHeld { await ending.value }
+            }
             return .failure(shown(error))
         }
     }
@@ -114,7 +120,7 @@ extension Gate {
     ) async -> Result<[Evidence], ConnectorError> {
         let isRenewal = if case .renewal = role { true } else { false }
         let (least, id) = storage.withLock { storage -> (Evidence.Kind?, String?) in
-            let least = isRenewal ? storage.current?.strongestProof : storage.evidence.last?.kind
+            let least = isRenewal ? storage.current?.strongestProof : storage.history.evidence.last?.kind
             return (least, storage.current?.pluginID)
         }
         guard let least, id == successor.pluginID, let opened = evidence.last?.kind, opened < least else {
@@ -130,7 +136,8 @@ extension Gate {
             ConnectorError(
                 .failed,
                 "the successor proves only that it is \(opened.rawValue), and the instance that it would replace is \(least.rawValue)",
-                fix: "check the credentials; to accept the weaker proof, close the gate, reload, and open it again",
+                fix: "check the credentials; to accept the weaker proof, close the gate"
+                    + (role == .successor ? ", reload," : "") + " and open it again",
                 connector: path
             )
         )
@@ -138,16 +145,16 @@ extension Gate {
 
     /// Lets the first instance of a moved gate open in another runner than that of the gate that it moves from.
     func opens(beside other: Gate) {
-        let berth = other.storage.withLock { $0.berthBeside }
-        storage.withLock { $0.firstBerth = berth }
+        let replica = other.storage.withLock { $0.replicaBeside }
+        storage.withLock { $0.firstReplica = replica }
     }
 
-    /// Directs calls to a generation that has a seat.
-    func direct(to seated: Seated, _ storage: inout Storage) {
+    /// Directs calls to an open generation.
+    func directCalls(to ready: ReadyGeneration, _ storage: inout Storage) {
         storage.opening.take()?.giveUp(superseded)
-        seated.generation.lead()
-        storage.install(seated.generation, seated.evidence)
-        storage.outageStart = nil
+        ready.generation.receiveCalls()
+        storage.install(ready.generation, ready.evidence)
+        storage.history.endOutage()
         stopTimer(&storage)
     }
 
@@ -161,12 +168,12 @@ extension Gate {
         else {
             return
         }
-        environment.services.events.publish(
+        dependencies.services.events.publish(
             ConnectorEvent(
                 connector: path,
                 name: SettingsChange.event,
                 payload: SettingsChange().json,
-                time: environment.clock.wallTime()
+                time: dependencies.clock.wallTime()
             )
         )
     }
@@ -178,10 +185,10 @@ extension Gate {
     ///
     /// - Returns: A value sent when the predecessor has ended; nil if there is none to end.
     @discardableResult
-    func take(_ succession: Seated) -> OneShot<Void>? {
+    func switchOver(to succession: ReadyGeneration) -> OneShot<Void>? {
         let successor = succession.generation
-        let (isTaken, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
-            let proof = storage.evidence
+        let (hasSwitched, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
+            let proof = storage.history.evidence
             let earlierPlan = adopt(succession.plan, &storage)
             guard storage.successor === successor else { return (false, nil) }
             storage.successor = nil
@@ -192,13 +199,13 @@ extension Gate {
             var predecessor = storage.current
             if succession.plan.trial != nil, let kept = storage.current.take() {
                 // The predecessor kept for an earlier trial is no longer needed.
-                predecessor = storage.takePredecessor()
-                storage.predecessor = Seated(plan: earlierPlan, generation: kept, evidence: proof)
+                predecessor = storage.drainPredecessor()
+                storage.predecessor = ReadyGeneration(plan: earlierPlan, generation: kept, evidence: proof)
             }
-            direct(to: succession, &storage)
+            directCalls(to: succession, &storage)
             return (true, predecessor)
         }
-        if isTaken {
+        if hasSwitched {
             instanceChanged()
             checkLoss(of: successor)
             logger.info(
@@ -207,15 +214,15 @@ extension Gate {
             )
             scheduleProbe()
             sendEarlyEvents()
-            environment.uses.opened(path)
+            dependencies.uses.opened(path)
             renewStandby()
         } else {
             replaceOutdated()
         }
-        environment.onChange()
+        dependencies.onChange()
         return predecessor.map { predecessor in
             let ended = OneShot<Void>()
-            Task(executorPreference: environment.calls.gateThreads) {
+            Task(executorPreference: dependencies.calls.gateThreads) {
                 await self.drain(predecessor)
                 ended.send()
             }
@@ -224,15 +231,19 @@ extension Gate {
     }
 
     /// Ends an unwanted successor. The gate stays as it was.
-    func abandon(_ succession: Seated) {
+    func abandon(_ succession: ReadyGeneration) {
         abandon(succession.generation, as: .successor)
     }
 
-    func abandon(_ successor: Generation, as role: Role) {
+    /// Ends a generation that was opened beside the current one. The gate stays as it was.
+    ///
+    /// - Returns: The task that ends it.
+    @discardableResult
+    func abandon(_ successor: Generation, as role: Role) -> Task<Void, Never> {
         storage.withLock { storage in
             if storage[role] === successor { storage[role] = nil }
         }
-        Task(executorPreference: environment.calls.gateThreads) { await successor.end() }
+        return Task(executorPreference: dependencies.calls.gateThreads) { await successor.end() }
     }
 
     /// Adopts another plan without awaiting anything.
@@ -249,7 +260,7 @@ extension Gate {
         if !needsInstance { retry(ifAdmittedSince: earlier) }
         if plan.hasStandby { keepStandby() } else { renewStandby() }
         scheduleProbe()
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Adopts another plan, under the lock of the storage.
@@ -264,7 +275,7 @@ extension Gate {
             storage.planNumber += 1
             if needsInstance { storage.isOutdated = true }
             // The image that was loaded last may be another one than the plan's.
-            if needsInstance, storage.current == nil { storage.content = nil }
+            if needsInstance, storage.current == nil { storage.history.forgetContent() }
             // An attempt under the earlier plan would only be discarded.
             storage.opening?.giveUp(superseded)
         }
@@ -299,7 +310,7 @@ extension Gate {
 
     /// Closes the gate, and opens it with another plan: see ``restart(by:)``.
     func restart(_ plan: GatePlan, by deadline: UInt64) async {
-        // Before it closes, so that nobody who awaits the closing opens it with the earlier plan.
+        // Before it closes, so that no one who awaits the closing opens it with the earlier plan.
         storage.withLock { _ = adopt(plan, &$0) }
         await restart(by: deadline)
     }
@@ -325,7 +336,7 @@ extension Gate {
         for generation in oldest { generation.cut() }
         await generation.end()
         storage.withLock { $0.draining.removeAll { $0 === generation } }
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// The error of an attempt to open under a plan that the gate no longer has.
@@ -361,7 +372,7 @@ extension Gate.Storage {
     }
 
     /// Where an instance opens that must not share the current one's runner.
-    var berthBeside: RunnerPool.Berth { current?.berth.other ?? firstBerth }
+    var replicaBeside: RunnerPool.Replica { current?.replica.other ?? firstReplica }
 
     /// The generation that is to be replaced because it is of an earlier plan, and the number of the plan; nil if there
     /// is none, or while another one opens in its place.
@@ -371,7 +382,7 @@ extension Gate.Storage {
     }
 
     /// Removes and returns the generation kept during a trial, which then drains.
-    mutating func takePredecessor() -> Generation? {
+    mutating func drainPredecessor() -> Generation? {
         guard let generation = predecessor.take()?.generation else { return nil }
         draining.append(generation)
         return generation
@@ -382,11 +393,8 @@ extension Gate.Storage {
         if let current { draining.append(current) }
         current = generation
         isOutdated = false
-        content = generation.content
-        self.evidence = evidence
-        error = nil
-        successCount += 1
         generationCount += 1
+        history.opened(generation, evidence)
     }
 }
 

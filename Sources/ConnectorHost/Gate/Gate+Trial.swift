@@ -13,10 +13,10 @@ extension Gate {
 
     /// Ends the trial: the current generation has passed the test, and its predecessor ends.
     func endTrial() {
-        guard let predecessor = storage.withLock({ $0.takePredecessor() }) else { return }
+        guard let predecessor = storage.withLock({ $0.drainPredecessor() }) else { return }
         logger.info("gate keeps its successor after the trial")
         end(predecessor)
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Directs calls to the predecessor again, and lets the calls of the current generation finish.
@@ -27,14 +27,14 @@ extension Gate {
     /// - Returns: Whether the gate has gone back.
     @discardableResult
     func rollBack(from generation: Generation? = nil, _ error: ConnectorError) -> Bool {
-        let failed = storage.withLock { storage -> (predecessor: Seated, failed: Generation?, replacements: UInt64)? in
+        let failed = storage.withLock { storage -> (ReadyGeneration, Generation?, UInt64)? in
             guard let predecessor = storage.predecessor, generation == nil || storage.current === generation,
                 storage.machine.succeeded()
             else { return nil }
             storage.predecessor = nil
             adopt(predecessor.plan, &storage)
             let failed = storage.current
-            direct(to: predecessor, &storage)
+            directCalls(to: predecessor, &storage)
             return (predecessor, failed, storage.replacementCount)
         }
         guard let (predecessor, failed, replacements) = failed else { return false }
@@ -44,15 +44,15 @@ extension Gate {
         scheduleProbe()
         renewStandby()
         checkLoss(of: predecessor.generation)
-        environment.onChange()
-        environment.rollbacks.note(
+        dependencies.onChange()
+        dependencies.rollbacks.note(
             Rollback(gate: self, plan: predecessor.plan, replacementCount: replacements, error: error)
         )
         return true
     }
 
     private func end(_ generation: Generation) {
-        Task(executorPreference: environment.calls.gateThreads) { await self.drain(generation) }
+        Task(executorPreference: dependencies.calls.gateThreads) { await self.drain(generation) }
     }
 }
 

@@ -18,15 +18,19 @@ internal import Synchronization
 /// directing calls to that one, and ending the earlier one. ``GateStateMachine`` decides each step; the gate carries it
 /// out. Plugin code never runs under the mutex.
 ///
-/// ``Storage`` has a place for each purpose of a generation:
+/// ``Storage`` has a place for each purpose of a generation, and this is what moves one from place to place:
 ///
-/// - `current` receives calls.
-/// - `opening` opens to receive them under the gate's plan: by an attempt, or by a renewal.
-/// - `successor` opens, or has opened, under the plan of a reload.
-/// - `standby.opening` and `standby.ready` are there for the loss of the current one's runner.
-/// - `predecessor` receives calls again if the current one fails its trial.
+/// - `current` receives calls: ``RundownGuard`` directs them to its *seat*, where it counts them.
+/// - `opening` opens to receive them under the gate's plan: by an attempt, or by a renewal, which *replaces* the current one.
+/// - `successor` opens, or has opened, under the plan of a reload, which *switches over* to it.
+/// - `standby.opening` and `standby.ready` are there for the loss of the current one's runner: they *take over*. An instance and its
+///   standby, or its successor, are in different *replicas* of the plugin's runner.
+/// - `predecessor` receives calls again if the current one fails its trial, and the gate *rolls back*.
 /// - `draining` receive no more calls, and end.
 /// - `held` have failed to open, and their plugin still blocks a thread.
+///
+/// A successor, a renewal and a standby open beside the current one, in a ``Role``. Once one has reserved its seat it is a
+/// ``ReadyGeneration``: directing calls to it cannot fail any more, and ``Storage/install(_:_:)`` makes it the current one.
 final class Gate: CalledGate {
     /// The gate's path in the tree.
     let path: String
@@ -35,7 +39,7 @@ final class Gate: CalledGate {
     /// Whether the plan records the gate. For a gate that is not recorded, reading this is the only cost to a call.
     let isRecorded: Atomic<Bool>
     /// Services shared by all gates of the host.
-    let environment: GateEnvironment
+    let dependencies: GateDependencies
     /// Admits and counts calls.
     let rundown: RundownGuard
     /// Refuses calls while they would fail.
@@ -54,7 +58,7 @@ final class Gate: CalledGate {
         /// The generation that receives calls.
         var current: Generation?
         /// Which of its plugin's two runners an instance opens in if there is no current one.
-        var firstBerth = RunnerPool.Berth.first
+        var firstReplica = RunnerPool.Replica.first
         /// The generation that an attempt or a renewal is opening, to take the current one's place.
         var opening: Generation?
         /// The generation that a reload has opened beside the current one, or is opening.
@@ -62,7 +66,7 @@ final class Gate: CalledGate {
         /// The generation that takes over when the current one's runner ends.
         var standby = Standby()
         /// The generation to go back to while the current one is on trial.
-        var predecessor: Seated?
+        var predecessor: ReadyGeneration?
         /// Earlier generations whose calls have not all ended, the oldest first.
         var draining: [Generation] = []
         /// How many generations have received calls.
@@ -88,32 +92,8 @@ final class Gate: CalledGate {
         var secretFault: SecretFault?
         /// When a refused call may make the gate read its secrets again.
         var renewalPace = RenewalPace()
-        /// The evidence of the last proof.
-        var evidence: [Evidence] = []
-        /// The loaded bytes.
-        var content: ImageContent?
-        /// HTTP traffic of the last generation, kept after it ends.
-        var counters: HTTPCounters?
-        /// How well the sandbox of the last generation held, if it was in a runner; kept after it ends.
-        var sandbox: String?
-        /// Whether the last generation was in a runner, and why, if a crash is the reason; kept after it ends.
-        var isolation: (isRemote: Bool, promotion: Promotion?) = (false, nil)
-        /// When the current opening began.
-        var openStart: UInt64 = 0
-        /// How long the last opening took.
-        var openDuration: Duration?
-        /// Why the gate is not open, or why the last proof failed.
-        var error: ConnectorError?
-        /// When the current outage began.
-        var outageStart: UInt64?
-        /// How many attempts to open have succeeded.
-        var successCount: UInt64 = 0
-        /// How many attempts to open have failed with each code.
-        var failureCounts: [ConnectorError.Code: UInt64] = [:]
-        /// How many times the plugin has broken a rule of the ABI.
-        var misbehaviourCount = 0
-        /// Which of them the log tells of.
-        var misbehaviourLines = LineLimit.ofMisbehaviour
+        /// What has happened so far.
+        var history = GateHistory()
         /// The simulated events that wait for the gate to open for the first time.
         var early: [ConnectorEvent] = []
         /// The timer of the next proof or healing attempt.
@@ -126,26 +106,19 @@ final class Gate: CalledGate {
         var settled: OneShot<Void>?
         /// Sent when the closing in progress has ended.
         var closed: OneShot<Void>?
-        /// How often the gate has lost its instance with its runner.
-        var crashCount = 0
         /// Whether a check for changed secrets is in progress.
         var isRenewing = false
-
-        /// Keeps what the report shows of the isolation of a generation that ends.
-        mutating func keepIsolation(of generation: Generation) {
-            (sandbox, isolation) = (generation.sandbox, generation.isolation)
-        }
     }
 
     /// Creates a closed gate; loads and starts nothing.
-    init(_ plan: GatePlan, environment: GateEnvironment) {
+    init(_ plan: GatePlan, dependencies: GateDependencies) {
         path = plan.path
         planned = Mutex(plan)
         isRecorded = Atomic(plan.recording != nil)
-        self.environment = environment
-        rundown = RundownGuard(environment.calls)
+        self.dependencies = dependencies
+        rundown = RundownGuard(dependencies.calls)
         breaker = CircuitBreaker(plan.breaker)
-        var logger = environment.logger
+        var logger = dependencies.logger
         logger[metadataKey: "connector"] = "\(plan.path)"
         self.logger = logger
         storage = Mutex(
@@ -162,11 +135,11 @@ final class Gate: CalledGate {
         rundown.shut()
         let generations = storage.withLock { storage in
             stopTimer(&storage)
-            let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
+            let generations = storage.removeGenerations() + storage.standby.removeGenerations(dependencies.clock)
             return generations + storage.draining
         }
         for generation in generations {
-            Task(executorPreference: environment.calls.gateThreads) { await generation.end() }
+            Task(executorPreference: dependencies.calls.gateThreads) { await generation.end() }
         }
     }
 
@@ -194,7 +167,7 @@ final class Gate: CalledGate {
     }
 
     /// The loaded bytes; nil if the gate has loaded none.
-    var content: ImageContent? { storage.withLock { $0.content } }
+    var content: ImageContent? { storage.withLock { $0.history.content } }
 
     /// Whether libraries beside the image have changed since the current instance's runner was handed them.
     var hasOtherLibraries: Bool { storage.withLock { $0.current }?.hasOtherLibraries ?? false }
@@ -207,7 +180,7 @@ final class Gate: CalledGate {
     /// The error of a call the gate rejects.
     var refusal: ConnectorError {
         let (state, error, isRemoved, hostHasClosed) = storage.withLock {
-            ($0.machine.state, $0.error, $0.isRemoved, $0.hostHasClosed)
+            ($0.machine.state, $0.history.error, $0.isRemoved, $0.hostHasClosed)
         }
         if hostHasClosed { return .hostClosed }
         guard !isRemoved else {
@@ -235,7 +208,7 @@ final class Gate: CalledGate {
     }
 
     /// Adds the gate's path to an error, and redacts secrets.
-    func shown(_ error: ConnectorError) -> ConnectorError { environment.redactor.redact(named(error)) }
+    func shown(_ error: ConnectorError) -> ConnectorError { dependencies.redactor.redact(named(error)) }
 
     private func named(_ error: ConnectorError) -> ConnectorError {
         var error = error
@@ -245,17 +218,14 @@ final class Gate: CalledGate {
 
     /// Counts and logs a violation of the ABI, or of the rules of a capability. Call it from any thread.
     func misbehaved(_ what: String) {
-        let now = environment.clock.now()
-        let leftOut = storage.withLock { storage in
-            storage.misbehaviourCount += 1
-            return storage.misbehaviourLines.admit(what.utf8.count, at: now)
-        }
+        let now = dependencies.clock.now()
+        let leftOut = storage.withLock { $0.history.misbehaved(what.utf8.count, at: now) }
         if let leftOut {
-            var metadata: Logger.Metadata = ["what": "\(environment.redactor.redact(what))"]
+            var metadata: Logger.Metadata = ["what": "\(dependencies.redactor.redact(what))"]
             if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
             logger.warning("plugin misbehaved", metadata: metadata)
         }
-        environment.onChange()
+        dependencies.onChange()
     }
 
     /// Creates a generation without running plugin code.
@@ -270,10 +240,10 @@ final class Gate: CalledGate {
     func generation(of plan: GatePlan, isStandby: Bool = false) -> Generation {
         Generation(
             plan.withoutRenewal,
-            in: storage.withLock { $0.berthBeside },
+            in: storage.withLock { $0.replicaBeside },
             isStandby: isStandby,
             rundown: rundown,
-            environment: environment,
+            dependencies: dependencies,
             logger: logger
         ) { [weak self] in
             self?.misbehaved($0)
@@ -284,65 +254,8 @@ final class Gate: CalledGate {
 
     /// Runs work that no caller awaits.
     func detach(_ body: @escaping @Sendable (Gate) async -> Void) {
-        Task(executorPreference: environment.calls.gateThreads) { [weak self] in
+        Task(executorPreference: dependencies.calls.gateThreads) { [weak self] in
             if let self { await body(self) }
-        }
-    }
-}
-
-extension Gate {
-    /// The gate's part of the report.
-    var report: GateReport {
-        let plan = plan
-        let manifest = plan.manifest
-        let now = environment.clock.now()
-        let breakerReport = breaker.report(at: now, environment.clock.wallTime())
-        let refusal = breaker.refusal(at: now).map(shown)
-        return storage.withLock { storage in
-            GateReport(
-                path: path,
-                state: refusal != nil && storage.machine.state == .open ? .degraded : storage.machine.state,
-                target: storage.machine.target,
-                policy: nil,
-                plugin: manifest.map {
-                    GateReport.PluginIdentity(
-                        id: $0.id,
-                        version: $0.version,
-                        isLinked: plan.isLinked && !plan.hasStandIn,
-                        content: storage.content
-                    )
-                },
-                evidence: storage.evidence,
-                openDuration: storage.openDuration,
-                attempts: storage.machine.attempts,
-                nextAttemptAt: storage.nextAttempt,
-                error: storage.error ?? refusal,
-                capabilities: manifest?.callable.reduce(into: [:]) { names, capability in
-                    names[capability.id.description] = capability.operations.map(\.name)
-                } ?? [:],
-                http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
-                misbehaviourCount: storage.misbehaviourCount,
-                warnings: plan.warnings + (storage.content?.loadingWarnings ?? [])
-                    + (storage.secretFault.map { [$0.warning] } ?? []),
-                uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector },
-                secrets: SecretReport.reports(
-                    read: storage.configuration,
-                    used: storage.current?.configuration,
-                    fault: storage.secretFault,
-                    evidence: storage.evidence
-                ),
-                isSimulated: plan.isSimulated,
-                isolation: storage.current?.isolation.isRemote ?? plan.runsRemotely(storage.isolation) ? .process : nil,
-                promotion: (storage.current?.isolation ?? storage.isolation).promotion,
-                sandbox: storage.current.map(\.sandbox) ?? storage.sandbox,
-                crashCount: storage.crashCount,
-                standby: keepsStandby ? storage.standby.report : nil,
-                breaker: breakerReport,
-                generation: storage.generationCount,
-                isOnTrial: storage.predecessor != nil,
-                drainingCount: storage.draining.count,
-                hostHasClosed: storage.hostHasClosed
-            )
         }
     }
 }

@@ -37,7 +37,7 @@ struct GatePlan: Sendable {
         /// Whether the application links the plugin.
         var isLinked = false
         /// The leaf that the plan was made from; nil if no configuration describes it.
-        var leaf: Result<LeafPlan, ConnectorError>?
+        var leaf: Result<ResolvedLeaf, ConnectorError>?
         /// The connector that the plan was made from; nil if no configuration describes it.
         var connector: Connector?
         /// The plugin's configuration and secrets.
@@ -75,7 +75,7 @@ struct GatePlan: Sendable {
         /// Problems with the plugin that do not prevent the gate from opening.
         var warnings: [String] = []
         /// What is simulated, the vendor or the plugin; nil if neither is.
-        var simulated: LeafPlan.Simulated?
+        var simulated: ResolvedLeaf.Simulated?
 
         /// Whether the vendor or the plugin is simulated.
         var isSimulated: Bool { simulated != nil }
@@ -163,7 +163,7 @@ extension GatePlan {
         var origins: [String: SecretOrigin]
 
         /// Reads the configuration of a resolved leaf; empty for nil.
-        init(_ plan: LeafPlan?) {
+        init(_ plan: ResolvedLeaf?) {
             config = plan?.config ?? JSONObject()
             secrets = plan?.secrets ?? [:]
             egress = plan?.egress ?? []

@@ -24,7 +24,7 @@ extension Generation {
         guard isFirst else { return await ended.wait() }
         let empty = seat.map(rundown.emptied)
         let isEmpty = await isDrained(seat, empty)
-        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
+        tellGivenUp(dependencies.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
         await finish(after: isEmpty ? nil : empty)
         ended.send()
     }
@@ -32,18 +32,18 @@ extension Generation {
     /// Ends the calls in flight of an instance that is ending, instead of letting them finish.
     func cut() {
         state.withLock { $0.isCut = true }
-        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
+        tellGivenUp(dependencies.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
     }
 
     /// Waits until the last caller has left, but only briefly for functions that have exceeded their callers'
     /// deadlines.
     private func isDrained(_ seat: Int?, _ empty: OneShot<Void>?) async -> Bool {
         guard let seat, let empty else { return true }
-        let end = environment.deadline(after: timeout)
+        let end = dependencies.deadline(after: timeout)
         var isFirst = true
         while empty.value == nil {
             let overdue = functionsInside.count(where: \.isOverdue)
-            let now = environment.clock.now()
+            let now = dependencies.clock.now()
             // A caller's deadline may pass meanwhile, so check again soon.
             guard now < end, !state.withLock(\.isCut),
                 isFirst || overdue == 0 || rundown.callerCount(inside: seat) > overdue
@@ -51,7 +51,7 @@ extension Generation {
                 return false
             }
             isFirst = false
-            _ = await empty.wait(by: min(end, now.saturatingAdding(Self.shortPatience)), on: environment.clock)
+            _ = await empty.wait(by: min(end, now.saturatingAdding(Self.shortPatience)), on: dependencies.clock)
         }
         return true
     }
@@ -59,7 +59,7 @@ extension Generation {
     /// Waits for an event, up to the gate's timeout.
     private func isOver(_ event: OneShot<Void>?) async -> Bool {
         guard let event else { return true }
-        return await event.wait(by: environment.deadline(after: timeout), on: environment.clock) != nil
+        return await event.wait(by: dependencies.deadline(after: timeout), on: dependencies.clock) != nil
     }
 
     /// The shorter timeout for a plugin that already blocks a thread past its deadline, in nanoseconds.
@@ -69,7 +69,7 @@ extension Generation {
     private func deadline() -> UInt64 {
         let timeout = timeout.nanoseconds
         let isHeld = functionsInside.contains(where: \.isOverdue)
-        return environment.clock.deadline(after: isHeld ? min(timeout, Self.shortPatience) : timeout)
+        return dependencies.clock.deadline(after: isHeld ? min(timeout, Self.shortPatience) : timeout)
     }
 
     /// The functions that must have returned before the instance is destroyed.
@@ -78,11 +78,11 @@ extension Generation {
     /// Waits until the instance is destroyed, but only briefly for functions that should have returned by now.
     private func isDestroyed(_ event: OneShot<Void>) async -> Bool {
         let end = deadline()
-        let soon = environment.clock.now().saturatingAdding(Self.shortPatience)
-        if await event.wait(by: min(soon, end), on: environment.clock) != nil { return true }
+        let soon = dependencies.clock.now().saturatingAdding(Self.shortPatience)
+        if await event.wait(by: min(soon, end), on: dependencies.clock) != nil { return true }
         let isBlocked = functionsInside.contains { $0.isOverdue || Self.ended.contains($0.name) }
         guard !isBlocked else { return false }
-        return await event.wait(by: end, on: environment.clock) != nil
+        return await event.wait(by: end, on: dependencies.clock) != nil
     }
 
     /// Tells the plugin which calls are no longer awaited.
@@ -99,7 +99,7 @@ extension Generation {
         if state.withLock({ $0.isCreating && !$0.isOverdue }) { _ = await isOver(created) }
         let (channel, opening, hasOpened, isLost) = state.withLock { state in
             state.isAbandoned = state.isCreating
-            return (state.channel, state.opening, state.hasOpened, state.loss != nil)
+            return (state.channel, state.hasBegun ? state.opening : nil, state.hasOpened, state.loss != nil)
         }
         guard let channel else {
             guard state.withLock(\.isAbandoned) else { return await release() }
@@ -109,10 +109,12 @@ extension Generation {
         // A foreign library's `close` must not run concurrently with its other functions.
         if hasOpened, !isLost, channel.canClose, empty == nil || !channel.isForeign {
             if case .failure(let error) = await run(.close, on: channel, by: deadline()) {
-                logger.warning("close failed", metadata: ["error": "\(environment.redactor.redact(error))"])
+                logger.warning("close failed", metadata: ["error": "\(dependencies.redactor.redact(error))"])
             }
         }
-        guard await isDestroyed(destruction(of: channel, after: empty, cancelling: hasOpened ? nil : opening)) else {
+        // A plugin that has completed its opening, with an error, has nothing to stop.
+        let pending = opening.flatMap { dependencies.calls.operations.wasGivenUp($0, owner: context.owner) ? $0 : nil }
+        guard await isDestroyed(destruction(of: channel, after: empty, cancelling: pending)) else {
             let functions = functionsInside
             return warn(channel.abandon() ? Self.isLeftToRunner : Self.staysInMemory, functions)
         }
@@ -120,7 +122,7 @@ extension Generation {
 
     /// Destroys an instance once its last caller has left.
     ///
-    /// - Parameter opening: An opening that never completed. It is cancelled before the plugin's requests end, so that
+    /// - Parameter opening: An opening that the host gave up. It is cancelled before the plugin's requests end, so that
     ///   the plugin does not complete a call that is no longer awaited.
     /// - Returns: A value sent when the instance is destroyed.
     private func destruction(
@@ -133,12 +135,12 @@ extension Generation {
             return channel.dispose()
         }
         let destroyed = OneShot<Void>()
-        Task(executorPreference: environment.calls.gateThreads) { [self] in
+        Task(executorPreference: dependencies.calls.gateThreads) { [self] in
             await empty?.wait()
             vacate()
             let end = OneShot<OneShot<Void>>()
-            let dispose: @Sendable () -> Void = { [environment] in
-                environment.calls.gateThreads.run { end.send(channel.dispose()) }
+            let dispose: @Sendable () -> Void = { [dependencies] in
+                dependencies.calls.gateThreads.run { end.send(channel.dispose()) }
             }
             if let opening { channel.cancel(opening, then: dispose) } else { dispose() }
             await end.wait().wait()

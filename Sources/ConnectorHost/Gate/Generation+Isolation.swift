@@ -7,7 +7,6 @@ internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
-internal import Logging
 internal import Synchronization
 
 /// Creates an instance in a runner.
@@ -22,14 +21,14 @@ extension Generation {
         state.withLock { $0.step = .create }
         var key = key(of: candidate)
         // The process starts while the image is checked.
-        environment.runners.begin(key)
+        dependencies.runners.begin(key)
         let plugin: SealedPlugin?
         let description: InstanceDescription
         do throws(ConnectorError) {
             plugin = try sealed(candidate)
             description = try self.description(of: candidate, plugin)
         } catch {
-            environment.runners.abandon(key)
+            dependencies.runners.abandon(key)
             throw error
         }
         let libraries = plugin?.librariesBeside ?? []
@@ -37,7 +36,7 @@ extension Generation {
             // A runner that has loaded other libraries for the same image cannot take these.
             let begun = key
             key.image?.libraries = libraries
-            environment.runners.move(begun, to: key)
+            dependencies.runners.move(begun, to: key)
         }
         state.withLock { $0.libraries = libraries }
         let runner = try hold(key)
@@ -51,7 +50,7 @@ extension Generation {
             candidate.manifest,
             content: plugin?.image.content,
             on: runner,
-            environment: environment.calls,
+            dependencies: dependencies.calls,
             context: context,
             services: services
         ) { [weak self] error in
@@ -70,12 +69,12 @@ extension Generation {
     /// Holds the runner of a key, or the plugin's other one if the host may have no more runners: an instance that shares
     /// the current one's is better than none, unless it is a standby.
     private func hold(_ key: RunnerPool.Key) throws(ConnectorError) -> Runner {
-        guard !isStandby else { return try environment.runners.hold(key) }
-        if let runner = try environment.runners.holdIfRoom(key) { return runner }
+        guard !isStandby else { return try dependencies.runners.hold(key) }
+        if let runner = try dependencies.runners.holdIfRoom(key) { return runner }
         var key = key
-        key.berth = key.berth.other
-        let runner = try environment.runners.hold(key)
-        state.withLock { $0.berth = key.berth }
+        key.replica = key.replica.other
+        let runner = try dependencies.runners.hold(key)
+        state.withLock { $0.replica = key.replica }
         return runner
     }
 
@@ -106,7 +105,7 @@ extension Generation {
     /// Checks the plugin, and seals it; nil for a library that the runner's dynamic linker finds.
     private func sealed(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin? {
         switch candidate.image {
-        case .file: return try environment.loader.admitting(plan.admission).seal(candidate)
+        case .file: return try dependencies.loader.admitting(plan.admission).seal(candidate)
         case .library:
             try plan.admission.check(candidate)
             return nil
@@ -117,13 +116,13 @@ extension Generation {
     /// The key of the instance's runner; connectors with the same key share a runner.
     private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
         if let name = plan.isolation.runner {
-            return RunnerPool.Key(name, in: berth, sandbox: sandboxSettings)
+            return RunnerPool.Key(name, in: replica, sandbox: sandboxSettings)
         }
         // Each image has its own runner, so that the memory of an old image is freed with its runner.
         return RunnerPool.Key(
             candidate.manifest.id,
             image: RunnerPool.Image(path: candidate.path, identity: candidate.identity),
-            in: berth,
+            in: replica,
             sandbox: sandboxSettings
         )
     }
@@ -131,7 +130,7 @@ extension Generation {
     /// The sandbox settings that apply to the plugin.
     private var sandboxSettings: SandboxSettings {
         var sandbox = plan.isolation.sandbox
-        if environment.learnsSandbox { sandbox.level = .learn }
+        if dependencies.learnsSandbox { sandbox.level = .learn }
         return sandbox
     }
 
@@ -147,16 +146,16 @@ extension Generation {
         return InstanceDescription(
             gate: plan.path,
             // The runner has another working directory.
-            path: isLibrary ? candidate.path : candidate.path.absolutePath,
+            path: candidate.absolutePath,
             isLibrary: isLibrary,
             sidecar: candidate.sidecar?.absolutePath,
             isEmbedded: candidate.embeddedText != nil,
             manifest: manifest,
             configuration: plan.configuration.json,
             services: declared.filter { unsafe services.table(named: $0) != nil },
-            logLevel: LogTable.number(services.logger.logLevel),
+            logLevel: services.logLevel,
             time: declared.contains("clock/1") ? services.fixedTime?.nanoseconds : nil,
-            followsHostClock: environment.calls.hasOwnClock,
+            followsHostClock: dependencies.calls.hasOwnClock,
             sha256: plugin.flatMap { $0.image.descriptor < 0 ? $0.image.content.sha256 : nil }
         )
     }

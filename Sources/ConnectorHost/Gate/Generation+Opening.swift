@@ -21,10 +21,10 @@ extension Generation {
         case .failure(let error): return .failure(error)
         case .success(let found): candidate = found
         }
-        let start = environment.clock.now()
+        let start = dependencies.clock.now()
         services.proofBegins()
         defer { services.proofEnds() }
-        let outcome = await environment.calls.run(
+        let outcome = await dependencies.calls.run(
             overdue: { self.overdue(candidate, $0, after: deadline - min(start, deadline)) },
             owner: context.owner,
             by: deadline,
@@ -35,7 +35,7 @@ extension Generation {
         if case .success = outcome { clearMark() } else { clearMarkOnceReturned() }
         let isForeign = state.withLock(\.channel)?.isForeign ?? false
         let result = outcome.flatMap {
-            environment.evidence(in: $0, of: .open, isForeign: isForeign, startedAt: start)
+            dependencies.evidence(in: $0, of: .open, isForeign: isForeign, startedAt: start)
         }
         guard case .success(let evidence) = result else { return result }
         let hasBegun = state.withLock { state in
@@ -56,7 +56,7 @@ extension Generation {
     /// Waits briefly until a plugin that has completed its opening also returns from the function.
     func awaitReturn() async {
         guard state.withLock({ $0.step != nil && !$0.isOverdue }) else { return }
-        _ = await returned.wait(by: environment.clock.deadline(after: Self.shortPatience), on: environment.clock)
+        _ = await returned.wait(by: dependencies.clock.deadline(after: Self.shortPatience), on: dependencies.clock)
     }
 
     /// Describes what did not finish before the deadline of opening.
@@ -88,8 +88,8 @@ extension Generation {
             if let loaded = PluginImages.shared.pathBeingLoaded, loaded != candidate.path { return overdue }
         }
         guard wait >= Overdue.leastWait else { return overdue }
-        guard environment.clock.systemTime(of: wait) == wait else { return overdue.onFastClock }
-        environment.calls.cancelThreads.run {
+        guard dependencies.clock.systemTime(of: wait) == wait else { return overdue.onFastClock }
+        dependencies.calls.cancelThreads.run {
             self.context.misbehaved("holds a thread of \(owner.rawValue): \(overdue.description)")
         }
         return overdue
@@ -115,7 +115,7 @@ extension Generation {
         guard begins else {
             // The end may have come before the operation, and has then not given it up.
             let error = ConnectorError.gateClosed(plan.path)
-            environment.calls.operations.complete(operation, owner: context.owner, .failure(error))
+            dependencies.calls.operations.complete(operation, owner: context.owner, .failure(error))
             return
         }
         defer {
@@ -127,7 +127,7 @@ extension Generation {
             returned.send()
         }
         do throws(ConnectorError) {
-            let isWanted = environment.calls.operations.isPending(operation)
+            let isWanted = dependencies.calls.operations.isPending(operation)
             let channel = isWanted ? try createdChannel(candidate, by: deadline) : nil
             let next = settle(channel, opening: operation)
             // The opening may have been given up before the mark was made, and has then not cleared it.
@@ -138,7 +138,7 @@ extension Generation {
         } catch {
             let next = settle(nil, opening: operation)
             clearMark()
-            environment.calls.operations.complete(operation, owner: context.owner, .failure(error))
+            dependencies.calls.operations.complete(operation, owner: context.owner, .failure(error))
             if next.isAbandoned { discard(nil) }
         }
     }
@@ -150,7 +150,7 @@ extension Generation {
     ) -> (hasBegun: Bool, isAbandoned: Bool) {
         defer { created.send() }
         // An operation no longer pending was given up, or completed by a plugin that guessed its id.
-        let isPending = environment.calls.operations.isPending(operation)
+        let isPending = dependencies.calls.operations.isPending(operation)
         return state.withLock { state in
             state.isCreating = false
             state.channel = channel
@@ -166,7 +166,7 @@ extension Generation {
             _ = channel.dispose()
             return
         }
-        Task(executorPreference: environment.calls.gateThreads) { [self] in await release() }
+        Task(executorPreference: dependencies.calls.gateThreads) { [self] in await release() }
     }
 
     private func makeChannel(
@@ -174,13 +174,13 @@ extension Generation {
         by deadline: UInt64
     ) throws(ConnectorError) -> any Channel {
         if isRemote(candidate) { return try makeRemoteChannel(candidate, by: deadline) }
-        let plugin = try environment.loader.admitting(plan.admission).load(candidate)
+        let plugin = try dependencies.loader.admitting(plan.admission).load(candidate)
         plugin.name(gate: plan.path)
         state.withLock { $0.step = .create }
         return try PluginInstance(
             of: plugin,
             configuration: plan.configuration.json,
-            environment: environment.calls,
+            dependencies: dependencies.calls,
             context: context,
             services: services
         )
@@ -188,22 +188,14 @@ extension Generation {
 
     /// Ends the opening in progress with an error.
     func giveUp(_ error: ConnectorError) {
-        _ = environment.calls.operations.giveUpAll(owner: context.owner, error)
+        _ = dependencies.calls.operations.giveUpAll(owner: context.owner, error)
     }
 
-    /// Starts receiving calls, in place of the previous generation.
-    ///
-    /// - Throws: As ``takeSeat()``.
-    func takeCalls() throws(ConnectorError) {
-        try takeSeat()
-        lead()
-    }
-
-    /// Takes the seat at which callers will be counted, without receiving calls yet.
+    /// Reserves the seat at which callers will be counted, without receiving calls yet.
     ///
     /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return; the loss of an instance
     ///   whose runner has ended.
-    func takeSeat() throws(ConnectorError) {
+    func reserveSeat() throws(ConnectorError) {
         let (channel, loss) = state.withLock { ($0.channel, $0.loss) }
         if let loss { throw loss }
         guard let channel, let seat = rundown.reserve(for: channel) else {
@@ -216,8 +208,8 @@ extension Generation {
         state.withLock { $0.seat = seat }
     }
 
-    /// Starts receiving calls at the seat it has taken.
-    func lead() {
-        if let seat = state.withLock(\.seat) { rundown.lead(toSeat: seat) }
+    /// Starts receiving calls at the reserved seat, in place of the previous generation.
+    func receiveCalls() {
+        if let seat = state.withLock(\.seat) { rundown.directCalls(toSeat: seat) }
     }
 }

@@ -13,7 +13,7 @@ extension Generation {
     func isRemote(_ candidate: PluginCandidate) -> Bool {
         // A stand-in is part of the host.
         guard !plan.hasStandIn else { return false }
-        if environment.learnsSandbox, !candidate.isLinked {
+        if dependencies.learnsSandbox, !candidate.isLinked {
             state.withLock { $0.isRemote = true }
             return true
         }
@@ -21,10 +21,10 @@ extension Generation {
         case .none: return false
         case .process: state.withLock { $0.isRemote = true }
         case .auto:
-            let now = environment.clock.wallTime()
-            let promotion = environment.promotions.promotion(of: candidate, quiet: plan.isolation.quiet, at: now)
+            let now = dependencies.clock.wallTime()
+            let promotion = dependencies.promotions.promotion(of: candidate, quiet: plan.isolation.quiet, at: now)
             guard let promotion else {
-                let mark = environment.promotions.mark(candidate, at: now)
+                let mark = dependencies.promotions.mark(candidate, at: now)
                 state.withLock { $0.mark = mark }
                 return false
             }
@@ -40,7 +40,7 @@ extension Generation {
     /// Removes the mark once the plugin has opened or failed to open.
     func clearMark() {
         guard let mark = state.withLock({ $0.mark.take() }) else { return }
-        environment.calls.gateThreads.run { mark.clear() }
+        dependencies.calls.gateThreads.run { mark.clear() }
     }
 
     /// Removes the mark of a plugin that has failed to open, once no function and no constructor of it blocks its
@@ -56,7 +56,7 @@ extension Generation {
     /// Remembers that the runner of a promoted plugin has ended, so that the plugin stays in a runner.
     func rememberLoss(_ error: ConnectorError) {
         guard isolation.promotion != nil, let candidate = try? plan.plugin.get() else { return }
-        let (promotions, now) = (environment.promotions, environment.clock.wallTime())
-        environment.calls.gateThreads.run { promotions.runnerEnded(candidate, error.message, at: now) }
+        let (promotions, now) = (dependencies.promotions, dependencies.clock.wallTime())
+        dependencies.calls.gateThreads.run { promotions.runnerEnded(candidate, error.message, at: now) }
     }
 }

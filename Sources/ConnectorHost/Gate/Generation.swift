@@ -17,11 +17,11 @@ internal import Synchronization
 /// same end.
 ///
 /// ```
-/// made ──open──► loading ──► created ──► open ──takeCalls──► taking calls
-///   └───────────────┴───────────┴─────────┴──────────────────────┴──end──► ended
+/// made ──open──► loading ──► created ──► open ──receiveCalls──► receiving calls
+///   └───────────────┴───────────┴─────────┴──────────────────────────┴──end──► ended
 /// ```
 final class Generation: Sendable {
-    let environment: GateEnvironment
+    let dependencies: GateDependencies
     let plan: GatePlan
     let rundown: RundownGuard
     let logger: Logger
@@ -70,7 +70,7 @@ final class Generation: Sendable {
         /// Whether the mark stays until the thread that creates and opens the instance is free.
         var keepsMark = false
         /// Which of the plugin's two possible runners the instance is in, or is to be.
-        var berth = RunnerPool.Berth.first
+        var replica = RunnerPool.Replica.first
         /// Why the instance is lost with its runner.
         var loss: ConnectorError?
         /// Whether the gate is ending the instance.
@@ -95,17 +95,17 @@ final class Generation: Sendable {
     ///
     /// - Parameters:
     ///   - plan: The leaf to open, with current secrets.
-    ///   - berth: Which of two runners a remote instance opens in, if there is room for it.
+    ///   - replica: Which of two runners a remote instance opens in, if there is room for it.
     ///   - isStandby: Whether it opens there or nowhere.
     ///   - rundown: Admits and counts calls.
     ///   - onMisbehaviour: Called for each violation of the ABI; must not retain the gate.
     ///   - onLoss: Called if the instance is lost with its runner; must not retain the gate.
     init(
         _ plan: GatePlan,
-        in berth: RunnerPool.Berth,
+        in replica: RunnerPool.Replica,
         isStandby: Bool,
         rundown: RundownGuard,
-        environment: GateEnvironment,
+        dependencies: GateDependencies,
         logger: Logger,
         onMisbehaviour: @escaping @Sendable (String) -> Void,
         onLoss: @escaping @Sendable (Generation, ConnectorError) -> Void
@@ -114,18 +114,18 @@ final class Generation: Sendable {
         self.isStandby = isStandby
         self.plan = plan
         self.rundown = rundown
-        self.environment = environment
+        self.dependencies = dependencies
         self.logger = logger
         let manifest = try? plan.plugin.get().manifest
         services = GateServices(
-            host: environment.services,
+            host: dependencies.services,
             context: GateServices.Context(
                 path: plan.path,
                 services: manifest.map { $0.requiredServices + $0.optionalServices } ?? [],
                 egress: plan.configuration.egress.map(\.description),
                 secret: { [secrets = plan.configuration.secrets] in secrets[$0]?.reveal() },
-                redactor: environment.redactor,
-                gates: environment.uses.gates(manifest?.uses ?? [], plan.uses, of: plan.path, environment.calls),
+                redactor: dependencies.redactor,
+                gates: dependencies.uses.gates(manifest?.uses ?? [], plan.uses, of: plan.path, dependencies.calls),
                 propagatesTrace: plan.propagatesTrace,
                 cacheBytes: plan.cacheBytes,
                 recording: plan.recording,
@@ -134,11 +134,11 @@ final class Generation: Sendable {
             )
         )
         context = HostContext.lend(to: services, onMisbehaviour: onMisbehaviour)
-        state.withLock { $0.berth = berth }
-        environment.generations.add(self)
+        state.withLock { $0.replica = replica }
+        dependencies.generations.add(self)
     }
 
-    deinit { environment.generations.remove(self) }
+    deinit { dependencies.generations.remove(self) }
 
     /// The instance's configuration and secrets.
     var configuration: GatePlan.InstanceConfiguration { plan.configuration }
@@ -175,7 +175,7 @@ final class Generation: Sendable {
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
     /// How well the runner's sandbox holds; nil for an instance in this process, and before there is a runner.
-    var sandbox: String? { state.withLock(\.runner).map { environment.redactor.redact($0.evidence) } }
+    var sandbox: String? { state.withLock(\.runner).map { dependencies.redactor.redact($0.evidence) } }
 
     /// Whether the instance is in a runner, and why, if a crash is the reason.
     var isolation: (isRemote: Bool, promotion: Promotion?) { state.withLock { ($0.isRemote, $0.promotion) } }
@@ -184,7 +184,7 @@ final class Generation: Sendable {
     var runner: Int32? { state.withLock(\.runner)?.processNumber }
 
     /// Which of the plugin's two possible runners the instance is in, or is to be.
-    var berth: RunnerPool.Berth { state.withLock(\.berth) }
+    var replica: RunnerPool.Replica { state.withLock(\.replica) }
 
     /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.content }
@@ -206,11 +206,11 @@ final class Generation: Sendable {
     /// Proves once that the outside world still answers.
     func probe() async -> Result<[Evidence], ConnectorError> {
         guard let channel = state.withLock(\.channel) else { return .failure(.gateClosed(plan.path)) }
-        let start = environment.clock.now()
+        let start = dependencies.clock.now()
         services.proofBegins()
         defer { services.proofEnds() }
         let result = await run(.probe, on: channel).flatMap {
-            environment.evidence(in: $0, of: .probe, isForeign: channel.isForeign, startedAt: start)
+            dependencies.evidence(in: $0, of: .probe, isForeign: channel.isForeign, startedAt: start)
         }
         if case .success(let evidence) = result { note(evidence) }
         return result
@@ -224,8 +224,8 @@ final class Generation: Sendable {
         on channel: any Channel,
         by deadline: UInt64? = nil
     ) async -> OperationTable.Outcome {
-        let deadline = deadline ?? environment.deadline(after: timeout)
-        return await environment.calls.run(
+        let deadline = deadline ?? dependencies.deadline(after: timeout)
+        return await dependencies.calls.run(
             overdue: { [plugin] operation in
                 let name = phase.rawValue
                 guard channel.functionsInside.contains(where: { $0.name == name }) else {

@@ -46,14 +46,16 @@ final class UsedConnectors: Sendable {
         _ declared: [GateUse],
         _ uses: [BoundUse],
         of path: String,
-        _ calls: CallEnvironment
+        _ calls: CallDependencies
     ) -> UsedGates? {
         guard !declared.isEmpty else { return nil }
         let bound = uses.map(\.use.name)
         let unbound = declared.map(\.name).filter { !bound.contains($0) }
         return UsedGates(bound, unbound: unbound) { [self] call in
+            let template = call.template
             do throws(ConnectorError) {
-                guard let use = uses.first(where: { $0.use.name == call.use }), let tree = tree.withLock(\.self) else {
+                guard let use = uses.first(where: { $0.use.name == template.use }), let tree = tree.withLock(\.self)
+                else {
                     var closed = ConnectorError.hostClosed
                     closed.connector = path
                     throw closed
@@ -61,14 +63,14 @@ final class UsedConnectors: Sendable {
                 var options = CallOptions()
                 // The thread is not the plugin's, but one of the cooperative pool.
                 options.keepsTimeout = true
-                if call.deadline < .max {
+                if template.deadline < .max {
                     let now = calls.clock.now()
-                    options.timeoutNanoseconds = call.deadline - min(now, call.deadline)
+                    options.timeoutNanoseconds = template.deadline - min(now, template.deadline)
                 }
                 let arguments =
                     call.arguments.array.map { CallArguments(positional: $0) }
                     ?? CallArguments(call.arguments.object ?? JSONObject())
-                return .success(try await tree.call(use, call.operation, arguments, options))
+                return .success(try await tree.call(use, template.operation, arguments, options))
             } catch {
                 return .failure(ServiceFailure(error))
             }

@@ -43,12 +43,12 @@ extension ConnectorHost {
 
     /// Puts, reads and lists files, through a connector that offers `files/1`.
     public func files(_ path: String) throws(ConnectorError) -> FilesClient {
-        FilesClient(try target(path, capability: "files/1"), environment.calls.workers)
+        FilesClient(try target(path, capability: "files/1"), dependencies.calls.workers)
     }
 
     /// Returns a function that starts listening to a connector's events on each call.
     private func listener(to path: String) -> @Sendable () -> ConnectorEvents {
-        { [events = environment.services.events, current] in
+        { [events = dependencies.services.events, current] in
             events.events(among: current.paths(below: path))
         }
     }

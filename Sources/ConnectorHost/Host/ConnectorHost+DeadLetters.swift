@@ -29,7 +29,7 @@ extension ConnectorHost {
     ) async throws(ConnectorError) -> [DeadLetter] {
         let isReadable = try await outbox.isReadable()
         let selection = RecordSelection(
-            targets: try recipients(of: path),
+            paths: try recipients(of: path),
             states: [.dead],
             limit: max(0, limit),
             after: cursor?.place
@@ -43,8 +43,8 @@ extension ConnectorHost {
     /// - Parameters:
     ///   - path: The connector, with everything below it; nil for all.
     ///   - ids: The events; nil for all.
-    ///   - other: The connector that receives the letters; nil for each letter's own, so that the letters of a connector that is no
-    ///     longer in the configuration stay as they are. Use it to move those.
+    ///   - other: The connector that receives the letters, by any of its paths; nil for each letter's own, so that the letters of a
+    ///     connector that is no longer in the configuration stay as they are. Use it to move those.
     /// - Returns: The number of letters. A letter replayed or dropped elsewhere meanwhile does not count and is not an
     ///   error.
     /// - Throws: `unknown-connector` if no connector has the path, or if there are only letters of connectors that are no longer in the
@@ -58,7 +58,7 @@ extension ConnectorHost {
         to other: String? = nil
     ) async throws(ConnectorError) -> Int {
         let isReadable = try await outbox.isReadable()
-        let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
+        let selection = RecordSelection(paths: try recipients(of: path), ids: ids, states: [.dead])
         if let other { try queue(of: other) }
         guard isReadable else { return 0 }
         let (count, left): (Int, ConnectorError?)
@@ -86,7 +86,7 @@ extension ConnectorHost {
         ids: Set<String>? = nil
     ) async throws(ConnectorError) -> Int {
         let isReadable = try await outbox.isReadable()
-        let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
+        let selection = RecordSelection(paths: try recipients(of: path), ids: ids, states: [.dead])
         guard isReadable else { return 0 }
         return try await outbox.outbox.drop(selection)
     }

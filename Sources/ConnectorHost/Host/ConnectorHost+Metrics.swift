@@ -13,7 +13,7 @@ extension ConnectorHost {
 
     /// Reads every series; does not retain the host.
     var metricsReader: @Sendable () -> [MetricSample] {
-        { [current, outbox, clock = environment.clock] in Self.metrics(current, outbox, now: clock.wallTime()) }
+        { [current, outbox, clock = dependencies.clock] in Self.metrics(current, outbox, now: clock.wallTime()) }
     }
 
     /// The metrics in the Prometheus text format, version 0.0.4, for a scraped endpoint.
@@ -126,18 +126,18 @@ extension GateReport {
 extension Gate {
     /// Samples of a leaf: attempts, misbehaviour, takeovers, and the calls at its rundown guard.
     fileprivate func samples(_ path: (name: String, value: String)) -> [MetricSample] {
-        let (successes, failures, misbehaviours, takeovers) = storage.withLock {
-            ($0.successCount, $0.failureCounts, $0.misbehaviourCount, $0.standby.report.takeovers)
-        }
+        let (history, takeovers) = storage.withLock { ($0.history, $0.standby.report.takeovers) }
+        let successes = history.successCount
         // A gate that keeps no standby any more keeps its count: counters do not go back.
         let countsTakeovers = keepsStandby || takeovers > 0
         return [
-            MetricSample(.misbehaviours, [path], .count(UInt64(clamping: misbehaviours))),
+            MetricSample(.misbehaviours, [path], .count(UInt64(clamping: history.misbehaviourCount))),
             MetricSample(.activeCalls, [path], .count(UInt64(clamping: rundown.activeCalls))),
             MetricSample(.typedCalls, [path], .count(rundown.typedCalls)),
         ] + (countsTakeovers ? [MetricSample(.standbyTakeovers, [path], .count(takeovers))] : [])
             + (successes > 0 ? [MetricSample(.gateAttempts, [path], .count(successes))] : [])
-            + Self.samples(.gateAttempts, path, failures) + Self.samples(.typedFailures, path, rundown.typedFailures)
+            + Self.samples(.gateAttempts, path, history.failureCounts)
+            + Self.samples(.typedFailures, path, rundown.typedFailures)
     }
 
     private static func samples(

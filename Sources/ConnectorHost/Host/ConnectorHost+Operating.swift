@@ -38,7 +38,7 @@ extension ConnectorHost {
         to path: String
     ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
         let node = try queue(of: path)
-        return try await outbox.outbox.replay(selection, to: path) { kind in
+        return try await outbox.outbox.replay(selection, to: node.path) { kind in
             do throws(ConnectorError) {
                 _ = try node.recipients(of: kind)
                 return nil
@@ -48,18 +48,16 @@ extension ConnectorHost {
         }
     }
 
-    /// A connector that has a queue.
+    /// A connector that has a queue, by any of its paths.
     ///
     /// - Throws: `unknown-connector` if it has none.
     @discardableResult
     func queue(of path: String) throws(ConnectorError) -> Node {
-        let queues = current.tree.queues
-        guard let node = queues.first(where: { $0.path == path }) else {
-            throw ConnectorError(
-                .unknownConnector,
-                "the connector \"\(path)\" has no queue",
-                fix: suggestion(for: path, among: queues.map(\.path))
-            )
+        let tree = current.tree
+        let queues = tree.queues
+        let own = tree[path]?.path ?? path
+        guard let node = queues.first(where: { $0.path == own }) else {
+            throw .withoutQueue(path, among: queues.map(\.path))
         }
         return node
     }
@@ -72,9 +70,22 @@ extension ConnectorHost {
     }
 }
 
+extension ConnectorError {
+    /// The error for a connector that is to receive events but has no queue.
+    ///
+    /// - Parameter queues: The connectors that have one.
+    package static func withoutQueue(_ path: String, among queues: [String]) -> ConnectorError {
+        ConnectorError(
+            .unknownConnector,
+            "the connector \"\(path)\" has no queue",
+            fix: suggestion(for: path, among: queues)
+        )
+    }
+}
+
 extension ConnectorHost {
     /// The threads of the host that a job may block.
-    package var workers: WorkerThreads { environment.calls.workers }
+    package var workers: WorkerThreads { dependencies.calls.workers }
 
     /// The plugin images in this process's memory, grouped by file, in the order in which the files were first loaded.
     package var heldImages: [HeldImages] {

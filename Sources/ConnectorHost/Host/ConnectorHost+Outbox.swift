@@ -42,6 +42,6 @@ extension ConnectorHost {
     /// - Throws: `storage` if the servers cannot be used; `conflict` if an existing stream or consumer has a different
     ///   configuration.
     public func migrateOutbox() async throws(ConnectorError) -> [String] {
-        try await outbox.location.migrate(targets: outbox.outbox.targetPaths.sorted(), redactor: environment.redactor)
+        try await outbox.location.migrate(paths: outbox.outbox.targetPaths.sorted(), redactor: dependencies.redactor)
     }
 }

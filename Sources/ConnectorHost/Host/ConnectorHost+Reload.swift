@@ -29,14 +29,14 @@ extension ConnectorHost {
     ///
     /// - Throws: Every fault in the file.
     public func plan() async throws(ConfigurationErrors) -> Plan {
-        try await ReloadRun(reloader, reloader.environment).plan(Reloader.Request())
+        try await ReloadRun(reloader, reloader.dependencies).plan(Reloader.Request())
     }
 
     /// Returns what ``reload(_:)`` would change now, without changing anything.
     ///
     /// - Throws: Every fault in the configuration.
     public func plan(_ configuration: Configuration) async throws(ConfigurationErrors) -> Plan {
-        try await ReloadRun(reloader, reloader.environment).plan(Reloader.Request(configuration: configuration))
+        try await ReloadRun(reloader, reloader.dependencies).plan(Reloader.Request(configuration: configuration))
     }
 
     /// Reloads if everything that a plan was made from is unchanged.
@@ -72,7 +72,7 @@ extension ConnectorHost {
     /// - Throws: Why the image cannot replace the old one.
     public func plan(swapping path: String, with file: String) async throws(ConfigurationErrors) -> Plan {
         let request = Reloader.Request(swap: ImageSwap(path: path, file: file))
-        return try await ReloadRun(reloader, reloader.environment).plan(request)
+        return try await ReloadRun(reloader, reloader.dependencies).plan(request)
     }
 
     /// Reloads if everything is as it was when `basis` was taken; nil reloads in any state.

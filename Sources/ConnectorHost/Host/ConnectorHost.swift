@@ -5,7 +5,6 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import ConnectorIsolation
-internal import ConnectorLoading
 internal import ConnectorPlatform
 public import ConnectorServices
 public import Logging
@@ -42,14 +41,11 @@ public final class ConnectorHost: Sendable {
     /// The durable queue of events.
     let outbox: HostOutbox
     /// Services shared by all gates.
-    let environment: GateEnvironment
+    let dependencies: GateDependencies
     private let changes: ReportChanges
     let waitsForRequiredGates: Bool
     private let delivers: Bool
     private let grace: Duration
-    /// The minimum interval between reports of outbox changes, in nanoseconds, so that a burst of events causes few
-    /// reports.
-    private static let outboxInterval: UInt64 = 100_000_000
     /// Publishes metrics; nil if the application has no metrics system.
     private let publisher: MetricsPublisher?
     private let life = Mutex(HostStateMachine())
@@ -69,15 +65,9 @@ public final class ConnectorHost: Sendable {
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
-        let plugins = Mutex<PluginLookup?>(nil)
-        let resolved = try Configuration.load(file: file, environment: options.environment) { configuration in
-            let lookup = PluginLookup(configuration: configuration, options: options)
-            plugins.withLock { $0 = lookup }
-            return lookup.manifest
-        }
-        let lookup = plugins.withLock(\.self) ?? PluginLookup(configuration: resolved.configuration, options: options)
-        let resolve = Self.resolver(options, PluginSearch(options, after: lookup))
-        self.init(resolved, plugins: lookup, options: options, logger: logger, resolve: resolve)
+        let source = ConfigurationSource(options)
+        let (resolved, plugins) = try source.read(file: file)
+        self.init(resolved, plugins: plugins, source: source, options: options, logger: logger)
     }
 
     /// Creates a host from a configuration, checked against the plugins it names.
@@ -88,149 +78,50 @@ public final class ConnectorHost: Sendable {
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
-        let resolve = Self.resolver(options, PluginSearch(options))
-        let (resolved, plugins) = try resolve(configuration, nil, nil)
-        self.init(resolved, plugins: plugins, options: options, logger: logger, resolve: resolve)
-    }
-
-    /// Finds the plugins that a configuration names, and checks the configuration against them.
-    ///
-    /// Plans of leaves that have not changed are taken over from the running configuration. One image may have a
-    /// substitute.
-    package typealias Resolver =
-        @Sendable (Configuration, ResolvedConfiguration?, PluginSubstitute?) throws(ConfigurationErrors) -> (
-            ResolvedConfiguration, PluginLookup
-        )
-
-    /// Looks for plugins in the directories of the configuration and of the options.
-    private static func resolver(_ options: Options, _ search: PluginSearch) -> Resolver {
-        { configuration, earlier, substitute throws(ConfigurationErrors) in
-            let plugins = search.plugins(of: configuration, substitute)
-            let resolved = try configuration.resolved(
-                environment: options.environment,
-                after: earlier,
-                manifest: plugins.manifest
-            )
-            return (resolved, plugins)
-        }
+        let source = ConfigurationSource(options)
+        let (resolved, plugins) = try source.resolve(configuration)
+        self.init(resolved, plugins: plugins, source: source, options: options, logger: logger)
     }
 
     /// Creates a host from a configuration already checked against the plugins.
     ///
-    /// - Parameter resolve: Checks the configurations of reloads; nil if they need no plugins beyond `plugins`.
+    /// - Parameter source: Where the configurations of reloads come from.
     package init(
         _ resolved: ResolvedConfiguration,
         plugins: PluginLookup,
+        source: ConfigurationSource,
         options: Options = Options(),
-        logger: Logger = Logger(label: "connector-host"),
-        resolve: Resolver? = nil
+        logger: Logger = Logger(label: "connector-host")
     ) {
         let logger = Logger(label: logger.label) { _ in EscapingLogHandler(logger.handler) }
-        let changes = ReportChanges()
+        let (changes, metering) = (ReportChanges(), Metering(clock: options.clock))
         let ticks = options.clock as? SystemHostClock ?? SystemHostClock()
-        let workers = WorkerThreads(clock: ticks)
-        let requiresTrust = resolved.configuration.requiresTrust
-        let services = HostServices.Options(
-            clock: options.clock,
-            http: options.http.identifyingHost(),
-            state: StateDirectory(
-                options.stateDirectory,
-                name: resolved.configuration.name,
-                file: resolved.configuration.file
-            )
-        )
-        let environment = GateEnvironment(
-            calls: CallEnvironment(
-                operations: .shared,
-                workers: workers,
-                gateThreads: WorkerThreads(isLean: true, clock: ticks),
-                cancelThreads: WorkerThreads(isLean: true, clock: ticks),
-                clock: options.clock
-            ),
-            loader: PluginLoader(),
-            runners: RunnerPool(
-                groups: ControlGroupSource(options.controlGroup ?? options.environment[ControlGroups.variable]),
-                find: { () throws(ConnectorError) in try options.runnerProgram(requiresTrust: requiresTrust) },
-                onLine: RunnerLines(logger, resolved.redactor, onLesson: options.onSandboxLesson).take
-            ),
-            promotions: Promotions(
-                state: resolved.configuration.hostDirectory(state: options.stateDirectory),
-                crash: options.lastCrash,
-                logger: logger
-            ),
-            services: HostServices(options: services, threads: workers),
-            redactor: resolved.redactor,
-            logger: logger,
-            heals: options.heals,
-            learnsSandbox: options.onSandboxLesson != nil,
-            jitter: options.jitter,
-            onChange: { changes.notifyGate() }
-        )
-        self.waitsForRequiredGates = options.waitsForRequiredGates
+        let dependencies = GateDependencies(of: resolved, options, ticks: ticks, logger: logger) {
+            changes.notifyGate()
+        }
         let running = RunningConfiguration(resolved, at: options.clock.wallTime())
-        self.running = running
-        self.environment = environment
-        self.changes = changes
-        let connectors = resolved.configuration.connectors
-        let metering = Metering(clock: options.clock)
-        let plans = NextConfiguration(resolved, plugins: plugins).plans
-        let tree = Tree(connectors, metering: metering, logger: logger, onChange: { changes.notify() }) { connector in
-            Gate(plans[connector.path] ?? .missing(connector), environment: environment)
-        }
-        let current = CurrentTree(tree)
-        self.current = current
-        environment.uses.connect(
-            opened: { [weak current] path in
-                for gate in current?.tree.users(of: path) ?? [] { gate.healWithUsed() }
-            }
-        ) { [weak current] use, operation, arguments, options throws(ConnectorError) in
-            guard let current else { throw .hostClosed }
-            return try await current.usedNode(use.connector)
-                .call(operation, of: use.use.capability, arguments, options, in: current)
-        }
-        delivers = options.delivers
-        grace = options.closingGrace
-        // The system clock, so that tests that control the host's clock still see every report.
-        let throttle = ChangeThrottle(every: Self.outboxInterval, on: ticks) { changes.notify() }
-        outbox = HostOutbox(
-            current,
-            location: options.outbox == .memory
-                ? .memory : OutboxLocation(of: resolved.configuration, state: options.stateDirectory),
-            stranded: {
-                await options.outbox == .memory
-                    ? [] : StrandedEvents.find(resolved.configuration, state: options.stateDirectory)
-            },
-            ticks: ticks,
-            environment: environment,
-            onChange: { throttle.note() }
-        )
-        publisher = MetricsPublisher(metering, workers)
-        let variables = options.environment
-        let next: Reloader.Resolver = { configuration, substitute throws(ConfigurationErrors) in
-            guard let resolve else {
-                let plugins = plugins.substituting(substitute)
-                let checked = try configuration.resolved(environment: variables, manifest: plugins.manifest)
-                return NextConfiguration(checked, plugins: plugins, substitute)
-            }
-            let (checked, found) = try resolve(configuration, running.resolved, substitute)
-            return NextConfiguration(checked, plugins: found, substitute)
-        }
-        reloader = Reloader(
-            Reloader.Environment(
+        let current = CurrentTree(Self.makeTree(of: resolved, plugins, metering, dependencies, changes))
+        dependencies.uses.connect(to: current)
+        let outbox = Self.makeOutbox(of: resolved, options, ticks: ticks, current, dependencies, changes)
+        let reloader = Reloader(
+            Reloader.Dependencies(
                 current: current,
                 outbox: outbox,
-                gates: environment,
+                gates: dependencies,
                 running: running,
+                next: source.next,
                 metering: metering,
                 limits: options.reload,
                 trials: Trials(current, clock: options.clock),
-                source: { substitute throws(ConfigurationErrors) in
-                    try next(running.resolved.configuration.reread(environment: variables), substitute)
-                },
-                resolve: next,
                 onChange: { changes.notifyGate() }
             )
         )
+        (self.running, self.dependencies, self.changes) = (running, dependencies, changes)
+        (self.current, self.outbox, self.reloader) = (current, outbox, reloader)
+        waitsForRequiredGates = options.waitsForRequiredGates
+        delivers = options.delivers
+        grace = options.closingGrace
+        publisher = MetricsPublisher(metering, dependencies.calls.workers)
         watcher = options.watchesFiles ? FileWatcher(options, reloader, running) : nil
         // A gate that opens accepts events again; one that fails accepts none.
         changes.watchGates { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
@@ -276,15 +167,15 @@ public final class ConnectorHost: Sendable {
             reloader.opensGates = true
             watcher?.start()
         }
-        reloader.environment.trials.follow(current.tree)
+        reloader.dependencies.trials.follow(current.tree)
         publisher?.start(metricsReader)
         await delivers ? outbox.start() : outbox.inspect()
         outbox.note(formerPathsIn: running.resolved.configuration)
-        let end = timeout.map(environment.deadline(after:)) ?? .max
+        let end = timeout.map(dependencies.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
         // Detached from the caller's task: a caller that stops waiting does not stop the gates. Without timers the
         // gates' threads may never start; opening then fails immediately, on any thread.
-        let threads = environment.calls.gateThreads.prepare() ? environment.calls.gateThreads : nil
+        let threads = dependencies.calls.gateThreads.prepare() ? dependencies.calls.gateThreads : nil
         Task(executorPreference: threads) { [self] in
             async let proof: Void = outbox.prove(on: threads, within: timeout)
             // A reload may have added gates by now.
@@ -358,7 +249,7 @@ public final class ConnectorHost: Sendable {
     }
 
     private func forEachGate(of node: Node, _ body: @escaping @Sendable (Gate) async -> Void) async {
-        await withTaskExecutorPreference(environment.calls.gateThreads) {
+        await withTaskExecutorPreference(dependencies.calls.gateThreads) {
             await withTaskGroup { group in
                 for gate in node.leaves.compactMap(\.gate) { group.addTask { await body(gate) } }
             }
@@ -387,16 +278,16 @@ public final class ConnectorHost: Sendable {
         await outbox.outbox.close(within: grace)
         // A reload in progress has gates that are not published yet, and ends once they are closed.
         for gate in current.tree.gates + (current.pending?.gates ?? []) { gate.retire() }
-        await withTaskExecutorPreference(environment.calls.gateThreads) {
+        await withTaskExecutorPreference(dependencies.calls.gateThreads) {
             if let pending = current.pending { await pending.forEachGate(.closing) { await $0.close() } }
             await current.tree.forEachGate(.closing) { await $0.close() }
             await reloader.ended()
             for gate in current.tree.gates { gate.retire() }
             await current.tree.forEachGate(.closing) { await $0.close() }
             // Calls may still be inside instances that reloads have replaced or removed.
-            await environment.generations.end()
+            await dependencies.generations.end()
         }
-        await environment.services.stop()
+        await dependencies.services.stop()
         publisher?.finish()
         life.withLock { $0.closed() }
         closed.send()
@@ -410,8 +301,8 @@ public final class ConnectorHost: Sendable {
             capability: capability,
             in: current,
             outbox.outbox,
-            environment.clock,
-            environment.redactor
+            dependencies.clock,
+            dependencies.redactor
         )
     }
 
@@ -423,7 +314,7 @@ public final class ConnectorHost: Sendable {
     ///     how many.
     /// - Returns: A sequence for one consumer, which ends when the host closes, or when it and its clients are released.
     public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
-        environment.services.events.events(among: path.map { current.paths(below: $0) }, capacity: capacity)
+        dependencies.services.events.events(among: path.map { current.paths(below: $0) }, capacity: capacity)
     }
 
     /// Sends an event as if the plugin of a gate had sent it: see ``Gate/emit(_:_:)``.
@@ -439,19 +330,19 @@ public final class ConnectorHost: Sendable {
     package func lost(_ what: String, from path: String) { current.tree[path]?.gate?.misbehaved(what) }
 
     /// The value without the secrets of the gates, for display.
-    package func redacted(_ value: JSONValue) -> JSONValue { environment.redactor.redact(value) }
+    package func redacted(_ value: JSONValue) -> JSONValue { dependencies.redactor.redact(value) }
 
     /// The ends of the live runners: each is sent once everything that the runner printed has been logged.
-    package var runnerEnds: [OneShot<Void>] { environment.runners.runners.map(\.ended) }
+    package var runnerEnds: [OneShot<Void>] { dependencies.runners.runners.map(\.ended) }
 
     /// The current state of every gate.
-    public var report: Report { running.report(outbox.report(on: current.tree), environment.runners) }
+    public var report: Report { running.report(outbox.report(on: current.tree), dependencies.runners) }
 
     /// The report now, and again after every change. A slow reader gets only the latest report.
     ///
     /// The sequence ends when the host has closed or is released, after a last report, or when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
-        changes.stream { [current, outbox, running, runners = environment.runners] in
+        changes.stream { [current, outbox, running, runners = dependencies.runners] in
             running.report(outbox.report(on: current.tree), runners)
         }
     }

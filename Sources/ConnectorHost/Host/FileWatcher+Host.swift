@@ -13,12 +13,12 @@ extension FileWatcher {
     /// A change of the configuration or of a plugin causes a reload. The gates that read new secrets pick them up as
     /// they do after a proof.
     convenience init(_ options: ConnectorHost.Options, _ reloader: Reloader, _ running: RunningConfiguration) {
-        let (gates, current) = (reloader.environment.gates, reloader.environment.current)
-        let onReport = reloader.environment.onChange
+        let (gates, current) = (reloader.dependencies.gates, reloader.dependencies.current)
+        let onReport = reloader.dependencies.onChange
         let directories = (options.environment["CONNECTOR_PLUGIN_PATH"] ?? "").split(separator: ":").map(String.init)
         let variables = options.environment
         self.init(
-            Environment(
+            Dependencies(
                 clock: options.clock,
                 threads: gates.calls.workers,
                 files: {
@@ -72,7 +72,7 @@ extension ConnectorHost {
         @Sendable func exists() -> Bool { FileIdentity(path: path) != nil }
         guard !exists() else { return }
         let watcher = FileWatcher(
-            FileWatcher.Environment(
+            FileWatcher.Dependencies(
                 clock: clock,
                 threads: WorkerThreads(clock: clock),
                 files: { [files] in files },

@@ -145,6 +145,16 @@ package struct PluginLookup: Sendable {
         return candidate
     }
 
+    /// Why a host with this configuration would not load a plugin's files as they are now: other users could modify them although
+    /// trust is required, or the lock or the keys do not admit them; nil if it would. Blocks while it reads them.
+    package func refusal(of candidate: PluginCandidate) -> ConnectorError? {
+        let directories = named.directories + bundled.directories
+        if named.requiresTrust, let refusal = PluginTrust.refusal(candidate, within: directories, named.trust) {
+            return refusal
+        }
+        return admission.problem(of: candidate)
+    }
+
     /// Every plugin in every directory.
     package var everything: PluginCatalog {
         PluginCatalog(directories: named.directories + bundled.directories, requiresTrust: named.requiresTrust)

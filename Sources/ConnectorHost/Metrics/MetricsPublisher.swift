@@ -143,7 +143,7 @@ final class MetricsPublisher: Sendable {
         if !isWanted { clock.cancel(timer) }
     }
 
-    /// Publishes every series, and destroys the instruments of those that are gone: their last values would stay for ever.
+    /// Publishes every series, and destroys the instruments of those that are gone: their last values would stay forever.
     ///
     /// A publisher that has stopped destroys none, which leaves what the host measured to the metrics system.
     ///

@@ -54,7 +54,7 @@ public struct DeadLetter: Sendable, Hashable {
         guard record.state == .dead, let place = record.cursor else { return nil }
         let last = record.attempts.last
         id = record.event.id
-        connector = record.target
+        connector = record.path
         capability = record.event.kind.capability
         operation = record.event.kind.operation
         createdAt = record.event.createdAt

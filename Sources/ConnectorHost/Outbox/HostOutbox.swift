@@ -21,7 +21,7 @@ final class HostOutbox: Sendable {
     private let current: CurrentTree
     /// Finds events that wait where this host does not look.
     private let stranded: @Sendable () async -> [StrandedEvents]
-    private let warnings = Warnings()
+    private let warnings: OutboxWarnings
     /// The paths that connectors had before, as the file said at the start, by their present ones.
     private let former = Mutex<[String: String]>([:])
 
@@ -29,39 +29,8 @@ final class HostOutbox: Sendable {
     private let redactor: Redactor
     /// Measures how long to wait for the search.
     private let ticks: any HostClock
-    private let onChange: @Sendable () -> Void
     /// Opens the engine.
     private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
-
-    /// Damaged files that were set aside or are lost, stranded events, and why servers keep events: one sentence for each.
-    private final class Warnings: Sendable {
-        private struct State {
-            var damages: [String] = []
-            var stranded: [String] = []
-            /// Why servers keep events that are settled; nil if they do not.
-            var trimming: String?
-        }
-
-        private let state = Mutex(State())
-
-        var texts: [String] { state.withLock { $0.damages + $0.stranded + [$0.trimming].compactMap(\.self) } }
-
-        func set(trimming: String?) { state.withLock { $0.trimming = trimming } }
-
-        func add(_ damage: String) {
-            state.withLock { $0.damages.append(damage) }
-        }
-
-        /// Replaces the stranded events by those found last.
-        ///
-        /// - Returns: Whether they differ.
-        func replace(_ stranded: [String]) -> Bool {
-            state.withLock { state in
-                defer { state.stranded = stranded }
-                return state.stranded != stranded
-            }
-        }
-    }
 
     /// Prepares the outbox of a tree without touching any file.
     ///
@@ -75,63 +44,36 @@ final class HostOutbox: Sendable {
         location: OutboxLocation,
         stranded: @escaping @Sendable () async -> [StrandedEvents],
         ticks: any HostClock,
-        environment: GateEnvironment,
+        dependencies: GateDependencies,
         onChange: @escaping @Sendable () -> Void
     ) {
-        self.location = location
-        self.stranded = stranded
-        self.ticks = ticks
-        self.onChange = onChange
-        logger = environment.logger
-        let (clock, logger, warnings) = (environment.clock, environment.logger, warnings)
-        let redactor = environment.redactor
-        self.redactor = redactor
+        let (clock, logger, redactor) = (dependencies.clock, dependencies.logger, dependencies.redactor)
+        let warnings = OutboxWarnings(logger, onChange: onChange)
+        (self.location, self.stranded, self.ticks) = (location, stranded, ticks)
+        (self.warnings, self.logger, self.redactor) = (warnings, logger, redactor)
         current = tree
-        let targets = Self.targets(of: tree.tree, in: tree)
         let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
-            let paths = tree.tree.queues.map(\.path)
-            let onTrim: @Sendable (ConnectorError?) -> Void = { error in
-                warnings.set(trimming: error.map { "delivered events stay in the outbox, which grows: \($0.message)" })
-                defer { onChange() }
-                guard let error else { return logger.info("delivered events are deleted from the outbox again") }
-                logger.warning("delivered events stay in the outbox, which grows", metadata: ["error": "\(error)"])
-            }
-            let onLoss: @Sendable (String, Int) -> Void = { path, count in
-                let events = count == 1 ? "event that waited for \(path) is" : "events that waited for \(path) are"
-                warnings.add("\(count) \(events) gone with its consumer on the NATS servers")
-                logger.error(
-                    "events that waited are gone with their consumer on the NATS servers",
-                    metadata: ["connector": "\(path)", "events": "\(count)"]
-                )
-                onChange()
-            }
-            return try await location.open(
-                targets: paths,
+            try await location.open(
+                paths: tree.tree.queues.map(\.path),
                 clock: clock,
                 redactor: redactor,
-                onTrim: onTrim,
-                onLoss: onLoss
-            ) { damage in
-                warnings.add("\(damage)")
-                logger.error(
-                    "the outbox file was damaged or replaced",
-                    metadata: ["old file": "\(damage.outcome)", "reason": "\(damage.reason)"]
-                )
-                onChange()
-            }
+                onTrim: { warnings.noteTrim($0) },
+                onLoss: { path, count in warnings.noteLoss(of: count, at: path) },
+                onDamage: { warnings.note($0) }
+            )
         }
         self.open = open
         outbox = Outbox(
-            targets,
-            Outbox.Environment(
+            Self.targets(of: tree.tree, in: tree),
+            Outbox.Dependencies(
                 open: open,
                 lock: { () throws(ConnectorError) in
                     guard case .directory(let directory) = location else { return DeliveryLock() }
                     return try DeliveryLock(directory)
                 },
                 clock: clock,
-                jitter: environment.jitter,
-                executor: environment.calls.gateThreads,
+                jitter: dependencies.jitter,
+                executor: dependencies.calls.gateThreads,
                 onChange: onChange,
                 onLoss: { error in
                     guard let error else { return logger.info("the outbox can be used again") }
@@ -198,7 +140,7 @@ final class HostOutbox: Sendable {
         let new = Set(tree.queues.map(\.path)).union(moved).subtracting(known)
         guard !new.isEmpty else { return }
         // The streams are those of all hosts, and of other files.
-        let done = try await location.migrate(targets: new.sorted(), changesStreams: false, redactor: redactor)
+        let done = try await location.migrate(paths: new.sorted(), changesStreams: false, redactor: redactor)
         for change in done { logger.info("the outbox is prepared", metadata: ["change": "\(change)"]) }
     }
 
@@ -229,14 +171,8 @@ final class HostOutbox: Sendable {
         guard current.tree.queues.contains(where: \.takesEvents) else { return }
         let searched = OneShot<Void>()
         // Without the outbox: a search that never ends must not keep a dropped host's deliveries running.
-        Task(executorPreference: threads) { [stranded, warnings, logger, onChange] in
-            let found = await stranded()
-            if warnings.replace(found.map(\.description)) {
-                for directory in found.map(\.directory) {
-                    logger.warning("events wait where this host does not look", metadata: ["directory": "\(directory)"])
-                }
-                onChange()
-            }
+        Task(executorPreference: threads) { [stranded, warnings] in
+            warnings.replace(await stranded())
             searched.send()
         }
         await proveStorage()

@@ -20,7 +20,7 @@ internal import ConnectorServices
         ///   - onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
         ///   - onLoss: Called when waiting events of a connector have gone with its consumer, or with the stream, with their number.
         func open(
-            targets: [String],
+            paths: [String],
             clock: any HostClock,
             redactor: Redactor,
             onTrim: @escaping @Sendable (ConnectorError?) -> Void,
@@ -28,7 +28,7 @@ internal import ConnectorServices
         ) async throws(ConnectorError) -> any OutboxEngine {
             try await NATSEngine(
                 NATSSettings(resolved(hidingIn: redactor)),
-                targets: targets,
+                paths: paths,
                 now: { clock.wallTime() },
                 renewed: { () throws(ConnectorError) in NATSSettings(try resolved(hidingIn: redactor)) },
                 redact: redactor.redact,
@@ -39,13 +39,13 @@ internal import ConnectorServices
 
         /// Creates missing streams and consumers, or only consumers.
         func migrate(
-            targets: [String],
+            paths: [String],
             changesStreams: Bool,
             redactor: Redactor
         ) async throws(ConnectorError) -> [String] {
             try await NATSEngine.migrate(
                 NATSSettings(resolved(hidingIn: redactor)),
-                targets: targets,
+                paths: paths,
                 changesStreams: changesStreams,
                 redact: redactor.redact
             )
@@ -81,7 +81,7 @@ internal import ConnectorServices
 
         /// Throws, since this build has no client for NATS.
         func open(
-            targets: [String],
+            paths: [String],
             clock: any HostClock,
             redactor: Redactor,
             onTrim: @escaping @Sendable (ConnectorError?) -> Void,
@@ -90,7 +90,7 @@ internal import ConnectorServices
 
         /// Throws, since this build has no client for NATS.
         func migrate(
-            targets: [String],
+            paths: [String],
             changesStreams: Bool,
             redactor: Redactor
         ) async throws(ConnectorError) -> [String] { throw Self.withoutTrait }

@@ -33,7 +33,7 @@ package struct OutboxInspection: Sendable {
         engine =
             location.isStored
             ? try await location.open(
-                targets: [],
+                paths: [],
                 clock: clock,
                 redactor: Redactor(),
                 onTrim: { _ in },

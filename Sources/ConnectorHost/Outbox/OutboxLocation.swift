@@ -67,7 +67,7 @@ enum OutboxLocation: Sendable {
     /// Opens the engine; creates a missing file in a directory.
     ///
     /// - Parameters:
-    ///   - targets: The connectors that receive events.
+    ///   - paths: The connectors that receive events.
     ///   - clock: The source of wall-clock time.
     ///   - redactor: Removes secrets from text of the servers.
     ///   - onTrim: Called when servers no longer delete settled events, with the reason, and with nil once they do again.
@@ -76,7 +76,7 @@ enum OutboxLocation: Sendable {
     /// - Throws: `storage` if the outbox cannot be used; `missing` or `conflict` if the servers lack its streams or
     ///   have them configured differently.
     func open(
-        targets: [String],
+        paths: [String],
         clock: any HostClock,
         redactor: Redactor,
         onTrim: @escaping @Sendable (ConnectorError?) -> Void,
@@ -91,7 +91,7 @@ enum OutboxLocation: Sendable {
             }
         case .servers(let servers):
             try await servers.open(
-                targets: targets,
+                paths: paths,
                 clock: clock,
                 redactor: redactor,
                 onTrim: onTrim,
@@ -107,11 +107,11 @@ enum OutboxLocation: Sendable {
     ///   consumers.
     /// - Returns: One sentence per change made.
     func migrate(
-        targets: [String],
+        paths: [String],
         changesStreams: Bool = true,
         redactor: Redactor
     ) async throws(ConnectorError) -> [String] {
         guard case .servers(let servers) = self else { return [] }
-        return try await servers.migrate(targets: targets, changesStreams: changesStreams, redactor: redactor)
+        return try await servers.migrate(paths: paths, changesStreams: changesStreams, redactor: redactor)
     }
 }

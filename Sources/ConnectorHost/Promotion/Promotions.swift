@@ -105,7 +105,8 @@ final class Promotions: Sendable {
     private func digest(of candidate: PluginCandidate) -> String? {
         switch candidate.image {
         case .file: digests.digest(of: candidate)
-        case .library(let name): "\(SHA256Digest(of: "library \(name)"))"
+        // Several plugins may describe one library of the system, and not all of them need to be at fault.
+        case .library(let name): "\(SHA256Digest(of: "library \(name) of \(candidate.name)"))"
         case .linked: nil
         }
     }
@@ -135,7 +136,7 @@ final class Promotions: Sendable {
     /// Whether a note names a plugin and its present image; an image replaced since then is a different one.
     private func isAbout(_ crash: CrashNote, _ candidate: PluginCandidate, _ digest: String) -> Bool {
         guard crash.plugin == candidate.name else { return false }
-        if let path = crash.path, path != candidate.path.absolutePath { return false }
+        if let path = crash.path, path != candidate.absolutePath { return false }
         if let load = lastLoad(of: candidate) { return load.digest == digest && load.at < crash.end }
         // No earlier process recorded which image it loaded. A copy has a time of its own, or that of its original.
         guard let modified = candidate.identity?.modified else { return true }
@@ -144,8 +145,9 @@ final class Promotions: Sendable {
 
     /// Records which image a plugin's file has. A failure is not reported: the file's time then has to do.
     private func recordLoad(of candidate: PluginCandidate, _ digest: String, at now: Timestamp) {
-        guard let loads else { return }
-        let path = candidate.path.absolutePath
+        // The digest of a system library says nothing about its content.
+        guard let loads, case .file = candidate.image else { return }
+        let path = candidate.absolutePath
         let record: JSONValue = [
             "version": 1, "path": .string(path), "digest": .string(digest), "at": .string(now.description),
         ]
@@ -155,8 +157,8 @@ final class Promotions: Sendable {
 
     /// The image that a plugin's file had when a process last loaded it here, and when that was.
     private func lastLoad(of candidate: PluginCandidate) -> (digest: String, at: Timestamp)? {
-        guard let loads, (try? Directory.checkPrivate(loads)) != nil,
-            let (json, at) = Self.document("\(loads)/\(SHA256Digest(of: candidate.path.absolutePath))"),
+        guard let loads, case .file = candidate.image, (try? Directory.checkPrivate(loads)) != nil,
+            let (json, at) = Self.document("\(loads)/\(SHA256Digest(of: candidate.absolutePath))"),
             let digest = json["digest"]?.string
         else { return nil }
         return (digest, at)

@@ -11,7 +11,7 @@ extension ReloadRun {
     /// What has opened, and what has not.
     struct Opened: Sendable {
         /// The successors that wait for the switch, by path.
-        var successions: [String: Gate.Seated] = [:]
+        var successions: [String: Gate.ReadyGeneration] = [:]
         /// Why gates did not open, by path.
         var failures: [String: ConnectorError] = [:]
     }
@@ -22,14 +22,14 @@ extension ReloadRun {
     func open(_ work: ReloadWork) async throws(Stop) -> Opened {
         let steps = Dictionary(work.opening.map { ($0.plan.path, $0) }) { first, _ in first }
         guard !steps.isEmpty else { return Opened() }
-        let services = environment.gates.services
+        let services = dependencies.gates.services
         for (path, was) in work.moves {
-            services.shareStorage(of: was, with: path, logger: environment.gates.logger)
+            services.shareStorage(of: was, with: path, logger: dependencies.gates.logger)
             if let earlier = work.before[was]?.gate { steps[path]?.gate.opens(beside: earlier) }
         }
         let result = Mutex(Opened())
-        let deadline = environment.gates.deadline(after: environment.limits(.open))
-        environment.current.pending = work.tree
+        let deadline = dependencies.gates.deadline(after: dependencies.limits(.open))
+        dependencies.current.pending = work.tree
         // A host that closes from here on closes these gates, too.
         guard !reloader.isClosed else {
             await giveUp(work, Opened())
@@ -91,14 +91,14 @@ extension ReloadRun {
 
     /// Ends everything that was opened: the gates stay as they were.
     private func giveUp(_ work: ReloadWork, _ opened: Opened) async {
-        environment.current.pending = nil
+        dependencies.current.pending = nil
         for leaf in work.leaves {
             if let succession = opened.successions[leaf.plan.path] { leaf.gate.abandon(succession) }
         }
         await withTaskGroup { group in
             for leaf in work.leaves where leaf.step == .add { group.addTask { await leaf.gate.remove() } }
         }
-        for (path, was) in work.moves { environment.gates.services.unshareStorage(of: was, with: path) }
+        for (path, was) in work.moves { dependencies.gates.services.unshareStorage(of: was, with: path) }
     }
 
     /// Prepares the outbox for connectors that get a queue.
@@ -106,7 +106,7 @@ extension ReloadRun {
     /// - Throws: If its servers refuse. Everything that has opened is then ended.
     func prepareOutbox(_ work: ReloadWork, _ opened: Opened) async throws(Stop) {
         do throws(ConnectorError) {
-            try await environment.outbox.prepare(work.tree, moving: work.moves)
+            try await dependencies.outbox.prepare(work.tree, moving: work.moves)
         } catch {
             await giveUp(work, opened)
             throw Stop(phase: .open, errors: [error], plan: work.plan)
@@ -132,7 +132,7 @@ extension ReloadRun {
     func stopFirst(_ work: ReloadWork, _ opened: inout Opened) async throws(Stop) {
         var stopped: [Stopped] = []
         for leaf in work.leaves {
-            let deadline = environment.gates.deadline(after: environment.limits(.open))
+            let deadline = dependencies.gates.deadline(after: dependencies.limits(.open))
             let last: Stopped
             if let origin = leaf.origin, leaf.stopsOrigin {
                 guard reloader.opensGates, work.opens(leaf) else { continue }
@@ -169,7 +169,7 @@ extension ReloadRun {
 
     /// Opens again what ran before.
     private func undo(_ stopped: Stopped) async {
-        let deadline = environment.gates.deadline(after: environment.limits(.open))
+        let deadline = dependencies.gates.deadline(after: dependencies.limits(.open))
         switch stopped {
         case .replaced(let gate, earlier: let earlier): await gate.restart(earlier, by: deadline)
         case .moved(let origin, to: let gate):

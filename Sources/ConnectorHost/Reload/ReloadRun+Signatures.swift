@@ -17,11 +17,11 @@ extension ReloadRun {
     func checkSignatures(_ plan: Plan, _ next: NextConfiguration) throws(Stop) {
         var errors: [ConnectorError] = []
         for change in plan.changes where change.isLeaf && change.kind == .changed {
-            guard let gate = environment.current.tree[change.path]?.gate, let old = gate.manifest,
+            guard let gate = dependencies.current.tree[change.path]?.gate, let old = gate.manifest,
                 let new = next.plans[change.path]?.manifest, old.capabilities != new.capabilities
             else { continue }
             let held = gate.typedHandles.expect([old, new])
-            let users = UsersOfConnector(change.path, environment.running.resolved, next.resolved)
+            let users = UsersOfConnector(change.path, dependencies.running.resolved, next.resolved)
             for capability in old.capabilities {
                 let others = new.capabilities.first { $0.id == capability.id }
                 for operation in capability.operations {
@@ -48,7 +48,7 @@ extension ReloadRun {
 
     /// Ends the period in which new typed handles must also fit the next plugins.
     func settleSignatures(_ plan: Plan) {
-        let tree = environment.current.tree
+        let tree = dependencies.current.tree
         for change in plan.changes where change.isLeaf && change.kind == .changed {
             tree[change.path]?.gate?.typedHandles.settle()
         }

@@ -49,7 +49,7 @@ extension ReloadRun {
             stop.isOfFile = false
             return end(stop)
         }
-        let errors = environment.running.report.errors
+        let errors = dependencies.running.report.errors
         // The files may have been edited meanwhile; what was checked is applied, and nothing else.
         let reload = await run(Reloader.Request(configuration: checked.configuration))
         let changes = checked.plan.changes
@@ -58,8 +58,8 @@ extension ReloadRun {
             replacement.undo()
             // With the old image in place again, the file is as much in use as before, except for what else was rolled back.
             let others = reload.errors.filter { !users.contains($0.connector ?? "") }
-            environment.running.note(reload.isActive ? others : errors)
-            environment.onChange()
+            dependencies.running.note(reload.isActive ? others : errors)
+            dependencies.onChange()
             // Whatever else the reload took up, the image is not in use.
             var refused = reload
             refused.phase = reload.phase ?? .open
@@ -82,7 +82,7 @@ extension ReloadRun {
         try checkSignatures(plan, next)
         settleSignatures(plan)
         if let user = next.plans.values.first(where: { (try? $0.plugin.get()) === staged }) {
-            let loader = environment.gates.loader.admitting(user.admission)
+            let loader = dependencies.gates.loader.admitting(user.admission)
             try await attempt(.load, replacement) { () throws(ConnectorError) in try loader.check(staged) }
         }
         return (plan, next.resolved.configuration)
@@ -93,7 +93,7 @@ extension ReloadRun {
     private func read(_ target: String, _ candidate: PluginCandidate) async throws(Stop) -> NextConfiguration {
         let substitute = PluginSubstitute(target: target, candidate: candidate)
         let next = try await read(Reloader.Request(), substitute)
-        let users = environment.current.tree.gates.filter { gate in
+        let users = dependencies.current.tree.gates.filter { gate in
             (try? gate.plan.plugin.get()).map(substitute.replaces) ?? false
         }
         for user in users {
@@ -107,7 +107,7 @@ extension ReloadRun {
     /// The image that a connector's plugin was loaded from.
     private func image(of swap: ImageSwap) throws(Stop) -> PluginCandidate {
         do throws(ConnectorError) {
-            guard let gate = try environment.current.node(swap.path).node.gate else {
+            guard let gate = try dependencies.current.node(swap.path).node.gate else {
                 throw ConnectorError(
                     .unsupported,
                     "a composite has no plugin of its own",

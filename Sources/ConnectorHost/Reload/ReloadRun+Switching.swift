@@ -15,14 +15,14 @@ extension ReloadRun {
     /// Directs calls to the successors, publishes the new tree, and lets the last calls of the replaced instances
     /// finish. A gate whose successor is lost by now stays as it was.
     func `switch`(_ work: ReloadWork, _ opened: Opened) async -> Reload {
-        let deadline = environment.gates.deadline(after: environment.limits(.switch))
+        let deadline = dependencies.gates.deadline(after: dependencies.limits(.switch))
         let origins = Dictionary(work.moves.map { ($0.value, $0.key) }) { first, _ in first }
-        await environment.outbox.move(origins, by: deadline)
+        await dependencies.outbox.move(origins, by: deadline)
         await moveStorage(origins, by: deadline)
         var opened = opened
         dropLost(work, &opened)
         let kept = work.keptBack(opened)
-        let unrecorded = environment.running.unrecorded
+        let unrecorded = dependencies.running.unrecorded
         var ends: [(path: String, ended: OneShot<Void>)] = []
         for leaf in work.leaves {
             switch leaf.step {
@@ -31,7 +31,7 @@ extension ReloadRun {
                     if !kept.contains(leaf.plan.path) { leaf.gate.adopt(leaf.plan, needsInstance: true) }
                     continue
                 }
-                if let ended = leaf.gate.take(succession) { ends.append((leaf.plan.path, ended)) }
+                if let ended = leaf.gate.switchOver(to: succession) { ends.append((leaf.plan.path, ended)) }
             case .adopt, .reopen: leaf.gate.adopt(leaf.plan, needsInstance: work.needsInstance(leaf))
             // A gate that has gone back meanwhile keeps the plan that it has gone back to.
             case .keep where unrecorded.contains(leaf.plan.path): break
@@ -41,29 +41,29 @@ extension ReloadRun {
             case .add: break
             }
         }
-        environment.gates.redactor.add(from: work.next.resolved.redactor)
-        let tree = work.tree(keeping: kept, environment)
-        environment.current.publish { _ in tree }
+        dependencies.gates.redactor.add(from: work.next.resolved.redactor)
+        let tree = work.tree(keeping: kept, dependencies)
+        dependencies.current.publish { _ in tree }
         var resolved = work.next.resolved
         for leaf in work.leaves where kept.contains(leaf.plan.path) {
             let plan = leaf.gate.plan
             resolved.keep(leaf.plan.path, as: plan.connector, plan.leaf)
         }
         let errors = kept.sorted().compactMap { path in opened.failures[path].map { named($0, path) } }
-        environment.running.replace(by: resolved, work.next.digest, at: environment.clock.wallTime(), errors: errors)
-        environment.trials.follow(tree)
+        dependencies.running.replace(by: resolved, work.next.digest, at: dependencies.clock.wallTime(), errors: errors)
+        dependencies.trials.follow(tree)
         for leaf in work.leaves
         where leaf.step == .succeed && leaf.plan.trial != nil && !kept.contains(leaf.plan.path) {
-            if leaf.gate.isOnTrial { environment.trials.begin(leaf.gate) }
+            if leaf.gate.isOnTrial { dependencies.trials.begin(leaf.gate) }
         }
         ends += finish(work, kept: kept)
-        environment.onChange()
+        dependencies.onChange()
         warnOfStaticTLS(work.plan)
         return await drained(ends, work.plan, kept, errors)
     }
 
     private func named(_ error: ConnectorError, _ path: String) -> ConnectorError {
-        var error = environment.gates.redactor.redact(error)
+        var error = dependencies.gates.redactor.redact(error)
         error.connector = error.connector ?? path
         return error
     }
@@ -72,7 +72,7 @@ extension ReloadRun {
     /// background.
     private func moveStorage(_ paths: [String: String], by deadline: UInt64) async {
         guard !paths.isEmpty else { return }
-        let gates = environment.gates
+        let gates = dependencies.gates
         let moved = OneShot<Void>()
         gates.calls.workers.run {
             for (was, path) in paths {
@@ -87,14 +87,14 @@ extension ReloadRun {
             }
             moved.send()
         }
-        _ = await moved.wait(by: deadline, on: environment.clock)
+        _ = await moved.wait(by: deadline, on: dependencies.clock)
     }
 
     /// Warns if images have used up half of the static TLS, and this reload loaded one that takes some.
     private func warnOfStaticTLS(_ plan: Plan) {
         let usage = LoadedImages.shared.usage
         guard usage.isStaticTLSHalfUsed, plan.changes.contains(where: { $0.image?.staticTLS ?? 0 > 0 }) else { return }
-        environment.gates.logger.warning(
+        dependencies.gates.logger.warning(
             "half of the static TLS is used up; a restart gives it back",
             metadata: [
                 "images": "\(usage.staticTLSCount)", "bytes": "\(usage.staticTLS)",
@@ -106,11 +106,11 @@ extension ReloadRun {
     /// Starts what follows the switch: removed gates close, failed ones open, and the outbox follows.
     private func finish(_ work: ReloadWork, kept: Set<String>) -> [(path: String, ended: OneShot<Void>)] {
         var ends: [(path: String, ended: OneShot<Void>)] = []
-        let limit = environment.gates.deadline(after: environment.limits(.open))
+        let limit = dependencies.gates.deadline(after: dependencies.limits(.open))
         func begin(_ path: String, _ body: @escaping @Sendable () async -> Void) {
             let ended = OneShot<Void>()
             ends.append((path, ended))
-            Task(executorPreference: environment.gates.calls.gateThreads) {
+            Task(executorPreference: dependencies.gates.calls.gateThreads) {
                 await body()
                 ended.send()
             }
@@ -119,12 +119,15 @@ extension ReloadRun {
         for leaf in work.leaves {
             switch leaf.step {
             case .reopen: begin(leaf.plan.path) { await leaf.gate.reopen(by: limit) }
-            case .add: environment.gates.uses.opened(leaf.plan.path)
+            case .add: dependencies.gates.uses.opened(leaf.plan.path)
             case .keep, .adopt, .succeed, .stopFirst: break
             }
         }
-        let outbox = environment.outbox
-        let changed = work.leaves.filter { $0.step != .keep && !kept.contains($0.plan.path) }.map(\.plan.path)
+        let outbox = dependencies.outbox
+        let changed = work.leaves.filter { leaf in
+            leaf.step != .keep && work.needsInstance(leaf) && !kept.contains(leaf.plan.path)
+        }
+        .map(\.plan.path)
         begin("the outbox") {
             await outbox.follow(by: limit)
             // Events that waited because the earlier vendor accepted none are now tried at the new one.
@@ -141,18 +144,18 @@ extension ReloadRun {
         _ kept: Set<String>,
         _ errors: [ConnectorError]
     ) async -> Reload {
-        let deadline = environment.gates.deadline(after: environment.limits(.drain))
-        var reload = Reload(digest: environment.running.digest)
+        let deadline = dependencies.gates.deadline(after: dependencies.limits(.drain))
+        var reload = Reload(digest: dependencies.running.digest)
         (reload.plan, reload.errors, reload.rolledBack) = (plan, errors, kept.sorted())
         for (path, ended) in ends {
-            guard await ended.wait(by: deadline, on: environment.clock) == nil else { continue }
+            guard await ended.wait(by: deadline, on: dependencies.clock) == nil else { continue }
             reload.draining.append(path)
         }
         var metadata: Logger.Metadata = [
             "changed": "\(plan.changes.count)", "kept": "\(plan.kept.count)", "sha256": "\(reload.digest)",
         ]
         if !reload.rolledBack.isEmpty { metadata["rolled back"] = "\(reload.rolledBack.joined(separator: ", "))" }
-        environment.gates.logger.info(
+        dependencies.gates.logger.info(
             "configuration reloaded",
             metadata: metadata
         )

@@ -12,7 +12,7 @@ internal import Logging
 /// One reload, from reading to draining.
 struct ReloadRun {
     let reloader: Reloader
-    let environment: Reloader.Environment
+    let dependencies: Reloader.Dependencies
 
     /// Ends a reload before it changes anything.
     struct Stop: Error {
@@ -23,9 +23,9 @@ struct ReloadRun {
         var isOfFile = true
     }
 
-    init(_ reloader: Reloader, _ environment: Reloader.Environment) {
+    init(_ reloader: Reloader, _ dependencies: Reloader.Dependencies) {
         self.reloader = reloader
-        self.environment = environment
+        self.dependencies = dependencies
     }
 
     /// Records that a gate has gone back, swaps an image, or reloads.
@@ -43,7 +43,7 @@ struct ReloadRun {
             guard !plan.isEmpty else { return keep(next, plan) }
             try checkSignatures(plan, next)
             defer { settleSignatures(plan) }
-            let work = ReloadWork(plan, next, environment)
+            let work = ReloadWork(plan, next, dependencies)
             try await load(work)
             var opened = try await open(work)
             try await prepareOutbox(work, opened)
@@ -64,9 +64,9 @@ struct ReloadRun {
                 next = try await read(request)
             }
             await rereadOutbox()
-            var plan = try await timed(.plan) { [environment] in environment.plan(to: next) }
+            var plan = try await timed(.plan) { [dependencies] in dependencies.plan(to: next) }
             try checkMoves(plan, next)
-            plan.basis = try await timed(.plan) { [environment] in environment.basis(of: next) }
+            plan.basis = try await timed(.plan) { [dependencies] in dependencies.basis(of: next) }
             return plan
         } catch {
             throw ConfigurationErrors(error.errors)
@@ -76,12 +76,12 @@ struct ReloadRun {
     /// Counts the events that wait again, so that a plan has those that other processes have stored.
     private func rereadOutbox() async {
         let reread = OneShot<Void>()
-        Task(executorPreference: environment.gates.calls.gateThreads) { [outbox = environment.outbox.outbox] in
+        Task(executorPreference: dependencies.gates.calls.gateThreads) { [outbox = dependencies.outbox.outbox] in
             await outbox.reread()
             reread.send()
         }
         // A plan with the last known numbers is better than none.
-        _ = await reread.wait(by: environment.gates.deadline(after: .seconds(1)), on: environment.clock)
+        _ = await reread.wait(by: dependencies.gates.deadline(after: .seconds(1)), on: dependencies.clock)
     }
 
     // MARK: Steps
@@ -90,12 +90,10 @@ struct ReloadRun {
         _ request: Reloader.Request,
         _ substitute: PluginSubstitute? = nil
     ) async throws(Stop) -> NextConfiguration {
-        let read = try await timed(.read) { [environment] () -> Result<NextConfiguration, ConfigurationErrors> in
+        let read = try await timed(.read) { [dependencies] () -> Result<NextConfiguration, ConfigurationErrors> in
             do throws(ConfigurationErrors) {
-                guard let configuration = request.configuration else {
-                    return .success(try environment.source(substitute))
-                }
-                return .success(try environment.resolve(configuration, substitute))
+                let running = dependencies.running.resolved
+                return .success(try dependencies.next(request.configuration, running, substitute))
             } catch {
                 return .failure(error)
             }
@@ -108,15 +106,15 @@ struct ReloadRun {
 
     func plan(_ next: NextConfiguration, basis: Plan.Basis?) async throws(Stop) -> Plan {
         if let basis {
-            let now = try await timed(.plan) { [environment] in environment.basis(of: next) }
+            let now = try await timed(.plan) { [dependencies] in dependencies.basis(of: next) }
             let moved = now.moved(since: basis)
             guard moved.isEmpty else {
-                var plan = try await timed(.plan) { [environment] in environment.plan(to: next) }
+                var plan = try await timed(.plan) { [dependencies] in dependencies.plan(to: next) }
                 plan.basis = now
                 throw Stop(phase: .plan, errors: [Self.hasMoved(moved)], plan: plan, isOfFile: false)
             }
         }
-        let plan = try await timed(.plan) { [environment] in environment.plan(to: next) }
+        let plan = try await timed(.plan) { [dependencies] in dependencies.plan(to: next) }
         guard plan.restarts.isEmpty else {
             let names = plan.restarts.map { "\"\($0)\"" }.joined(separator: ", ")
             let error = ConnectorError(
@@ -132,7 +130,7 @@ struct ReloadRun {
 
     /// Refuses a plan with a move that no reload can make.
     private func checkMoves(_ plan: Plan, _ next: NextConfiguration) throws(Stop) {
-        if let conflict = next.resolved.configuration.moveConflict(with: environment.running.resolved.configuration) {
+        if let conflict = next.resolved.configuration.moveConflict(with: dependencies.running.resolved.configuration) {
             throw Stop(phase: .plan, errors: [conflict], plan: plan)
         }
     }
@@ -150,9 +148,9 @@ struct ReloadRun {
     private func load(_ work: ReloadWork) async throws(Stop) {
         let leaves = work.opening.filter { work.isDecisive($0) }
         // A lock is in use only if the images that run match it.
-        let hasLockChanged = environment.running.resolved.configuration.lock != work.next.resolved.configuration.lock
+        let hasLockChanged = dependencies.running.resolved.configuration.lock != work.next.resolved.configuration.lock
         let kept = hasLockChanged ? work.leaves.filter { $0.step == .keep && $0.gate.content != nil } : []
-        let (loader, clock) = (environment.gates.loader, environment.clock)
+        let (loader, clock) = (dependencies.gates.loader, dependencies.clock)
         // An image that an earlier reload is still loading would block this one as well, and one more thread.
         if !leaves.isEmpty, let error = reloader.loadStep?.error(at: clock.now()) {
             throw Stop(phase: .load, errors: [error], plan: work.plan)
@@ -203,10 +201,10 @@ struct ReloadRun {
     ) async throws(Stop) -> Value {
         guard !reloader.isClosed else { throw Stop(phase: phase, errors: [.hostClosed], plan: plan) }
         let ended = OneShot<Value>()
-        environment.gates.calls.workers.run { ended.send(body()) }
-        let limit = environment.limits(phase)
-        let end = environment.gates.deadline(after: limit)
-        guard let value = await ended.wait(by: end, on: environment.clock) else {
+        dependencies.gates.calls.workers.run { ended.send(body()) }
+        let limit = dependencies.limits(phase)
+        let end = dependencies.gates.deadline(after: limit)
+        guard let value = await ended.wait(by: end, on: dependencies.clock) else {
             let error =
                 overdue()
                 ?? ConnectorError(
@@ -227,60 +225,63 @@ struct ReloadRun {
     /// there is nothing to record.
     private func record(_ rollback: Rollback) -> Reload {
         let path = rollback.gate.path
-        var reload = Reload(digest: environment.running.digest)
-        guard let node = environment.current.tree[path], node.gate === rollback.gate,
+        var reload = Reload(digest: dependencies.running.digest)
+        guard let node = dependencies.current.tree[path], node.gate === rollback.gate,
             rollback.gate.replacementCount == rollback.replacementCount
         else {
-            environment.running.goBack(path, to: nil, because: rollback.error)
+            dependencies.running.goBack(path, to: nil, because: rollback.error)
             return reload
         }
-        var error = environment.gates.redactor.redact(rollback.error)
+        var error = dependencies.gates.redactor.redact(rollback.error)
         error.connector = error.connector ?? path
         (reload.rolledBack, reload.errors) = ([path], [error])
         // That reload may have given it the plan that failed, with other settings of the gate.
         rollback.gate.adopt(rollback.plan, needsInstance: false)
-        environment.running.goBack(path, to: rollback.plan, because: error)
-        let configuration = environment.running.resolved.configuration
-        environment.current.publish { before in
+        dependencies.running.goBack(path, to: rollback.plan, because: error)
+        let configuration = dependencies.running.resolved.configuration
+        dependencies.current.publish { before in
             Tree(
                 configuration.connectors,
                 after: [before],
-                metering: environment.metering,
-                logger: environment.gates.logger,
-                onChange: environment.onChange,
+                metering: dependencies.metering,
+                logger: dependencies.gates.logger,
+                onChange: dependencies.onChange,
                 plan: { _, gate in gate.plan },
                 makeGate: { connector in
-                    before[connector.path]?.gate ?? Gate(.missing(connector), environment: environment.gates)
+                    before[connector.path]?.gate ?? Gate(.missing(connector), dependencies: dependencies.gates)
                 }
             )
         }
-        environment.onChange()
+        dependencies.onChange()
         return reload
     }
 
     /// Ends a reload whose changes have no effect: of comments, of secrets with the same value, of files with the same
     /// content.
     func keep(_ next: NextConfiguration, _ plan: Plan) -> Reload {
-        ReloadWork(plan, next, environment).refreshKept()
-        environment.gates.redactor.add(from: next.resolved.redactor)
-        if environment.running.report.differs { environment.gates.logger.info("the file says what runs again") }
-        environment.running.replace(by: next.resolved, next.digest, at: environment.clock.wallTime(), errors: [])
-        environment.onChange()
-        var reload = Reload(digest: environment.running.digest)
+        ReloadWork(plan, next, dependencies).refreshKept()
+        dependencies.gates.redactor.add(from: next.resolved.redactor)
+        if dependencies.running.report.differs { dependencies.gates.logger.info("the file says what runs again") }
+        dependencies.running.replace(by: next.resolved, next.digest, at: dependencies.clock.wallTime(), errors: [])
+        dependencies.onChange()
+        var reload = Reload(digest: dependencies.running.digest)
         reload.plan = plan
         return reload
     }
 
     /// Ends a reload without a change.
     func end(_ stop: Stop) -> Reload {
-        let errors = stop.errors.map(environment.gates.redactor.redact)
-        if stop.isOfFile { environment.running.note(errors) }
-        environment.gates.logger.warning(
-            "reload changed nothing",
-            metadata: ["phase": "\(stop.phase.rawValue)", "error": "\(errors.first.map { "\($0)" } ?? "")"]
-        )
-        environment.onChange()
-        var reload = Reload(digest: environment.running.digest)
+        let errors = stop.errors.map(dependencies.gates.redactor.redact)
+        if stop.isOfFile { dependencies.running.note(errors) }
+        // A host that is closing does so on request, so there is nothing to fix.
+        if !reloader.isClosed {
+            dependencies.gates.logger.warning(
+                "reload changed nothing",
+                metadata: ["phase": "\(stop.phase.rawValue)", "error": "\(errors.first.map { "\($0)" } ?? "")"]
+            )
+        }
+        dependencies.onChange()
+        var reload = Reload(digest: dependencies.running.digest)
         (reload.phase, reload.errors, reload.plan) = (stop.phase, errors, stop.plan)
         return reload
     }

@@ -47,9 +47,9 @@ struct ReloadWork: Sendable {
     }
 
     /// Decides what happens to each leaf.
-    init(_ plan: Plan, _ next: NextConfiguration, _ environment: Reloader.Environment) {
+    init(_ plan: Plan, _ next: NextConfiguration, _ dependencies: Reloader.Dependencies) {
         (self.plan, self.next) = (plan, next)
-        before = environment.current.tree
+        before = dependencies.current.tree
         var leaves: [Leaf] = []
         let changes = Dictionary(plan.changes.filter { $0.kind != .removed }.map { ($0.path, $0) }) { first, _ in first
         }
@@ -59,7 +59,7 @@ struct ReloadWork: Sendable {
             let known = node?.path == connector.path ? node?.gate : nil
             let change = changes[connector.path]
             let isNew = known == nil || change?.kind == .added || change?.kind == .moved
-            let gate = isNew ? Gate(gatePlan, environment: environment.gates) : known
+            let gate = isNew ? Gate(gatePlan, dependencies: dependencies.gates) : known
             guard let gate else { continue }
             var leaf = Leaf(gate: gate, plan: gatePlan, step: isNew ? .add : Self.step(change, gate))
             if let was = change?.was, let origin = before[was]?.gate, origin.target == .open, origin.state.isUsable {
@@ -73,7 +73,7 @@ struct ReloadWork: Sendable {
             if let was = change.was { moves[change.path] = was }
         }
         self.leaves = leaves
-        tree = Self.tree(next, leaves, after: [before], environment)
+        tree = Self.tree(next, leaves, after: [before], dependencies)
     }
 
     private static func step(_ change: Plan.Change?, _ gate: Gate) -> Step {
@@ -89,31 +89,31 @@ struct ReloadWork: Sendable {
         _ next: NextConfiguration,
         _ leaves: [Leaf],
         after previous: [Tree],
-        _ environment: Reloader.Environment
+        _ dependencies: Reloader.Dependencies
     ) -> Tree {
         let known = Dictionary(leaves.map { ($0.plan.path, $0) }) { first, _ in first }
-        let onChange = environment.onChange
+        let onChange = dependencies.onChange
         return Tree(
             next.resolved.configuration.connectors,
             after: previous,
-            metering: environment.metering,
-            logger: environment.gates.logger,
+            metering: dependencies.metering,
+            logger: dependencies.gates.logger,
             onChange: onChange,
             plan: { connector, gate in known[connector.path]?.plan ?? gate.plan },
             makeGate: { connector in
                 // Every enabled leaf is in `known`.
-                known[connector.path]?.gate ?? Gate(.missing(connector), environment: environment.gates)
+                known[connector.path]?.gate ?? Gate(.missing(connector), dependencies: dependencies.gates)
             }
         )
     }
 
     /// The tree in which some leaves keep their earlier plans. Calls that were counted while gates opened stay counted.
-    func tree(keeping paths: Set<String>, _ environment: Reloader.Environment) -> Tree {
+    func tree(keeping paths: Set<String>, _ dependencies: Reloader.Dependencies) -> Tree {
         guard !paths.isEmpty else { return tree }
         let leaves = leaves.map { leaf in
             paths.contains(leaf.plan.path) ? Leaf(gate: leaf.gate, plan: leaf.gate.plan, step: .keep) : leaf
         }
-        return Self.tree(next, leaves, after: [tree, before], environment)
+        return Self.tree(next, leaves, after: [tree, before], dependencies)
     }
 
     /// The leaves whose gates open before the switch.

@@ -9,7 +9,7 @@ internal import ConnectorPlatform
 internal import Logging
 
 /// What a plan is made from. Blocks while files are read.
-extension Reloader.Environment {
+extension Reloader.Dependencies {
     /// Compares what runs with another configuration.
     func plan(to next: NextConfiguration) -> Plan {
         let tree = current.tree

@@ -12,23 +12,19 @@ internal import Synchronization
 /// Plain requests that arrive while a reload is in progress are served together by the next one, which applies the
 /// configuration requested last. Every other request gets a reload of its own.
 final class Reloader: Sendable {
-    /// Checks a configuration against the plugins, one of which may have a substitute.
-    typealias Resolver =
-        @Sendable (Configuration, PluginSubstitute?) throws(ConfigurationErrors) -> NextConfiguration
-
     /// What a reload works on.
-    struct Environment: Sendable {
+    struct Dependencies: Sendable {
         let current: CurrentTree
         let outbox: HostOutbox
-        let gates: GateEnvironment
+        let gates: GateDependencies
         let running: RunningConfiguration
+        /// Checks the next configuration against the plugins; nil stands for the file of the one that runs, as the file is now.
+        let next:
+            @Sendable (Configuration?, ResolvedConfiguration, PluginSubstitute?) throws(ConfigurationErrors) ->
+                NextConfiguration
         let metering: Metering
         let limits: ReloadLimits
         let trials: Trials
-        /// Reads the file again; throws every fault in it.
-        let source: @Sendable (PluginSubstitute?) throws(ConfigurationErrors) -> NextConfiguration
-        /// Checks a configuration against the plugins.
-        let resolve: Resolver
         /// Called after a change of the tree or of the report.
         let onChange: @Sendable () -> Void
         let fingerprint = Fingerprint()
@@ -67,21 +63,21 @@ final class Reloader: Sendable {
         var idle = OneShot<Void>()
     }
 
-    let environment: Environment
+    let dependencies: Dependencies
     private let state = Mutex(State())
     /// The load in progress, even if its reload has ended: a constructor may never return.
     private let loading = Mutex<LoadStep?>(nil)
 
     /// Begins with nothing to do.
-    init(_ environment: Environment) {
-        self.environment = environment
-        environment.gates.rollbacks.connect { [weak self] in self?.wentBack($0) }
+    init(_ dependencies: Dependencies) {
+        self.dependencies = dependencies
+        dependencies.gates.rollbacks.connect { [weak self] in self?.wentBack($0) }
     }
 
     /// Requests a reload that only records that a gate has gone back.
     private func wentBack(_ rollback: Rollback) {
-        environment.running.willGoBack(rollback.gate.path)
-        Task(executorPreference: environment.gates.calls.gateThreads) {
+        dependencies.running.willGoBack(rollback.gate.path)
+        Task(executorPreference: dependencies.gates.calls.gateThreads) {
             _ = await self.reload(Request(rollback: rollback))
         }
     }
@@ -122,7 +118,7 @@ final class Reloader: Sendable {
             return (ended, !state.isRunning)
         }
         guard let ended else { return refused() }
-        if begins { Task(executorPreference: environment.gates.calls.gateThreads) { await self.run() } }
+        if begins { Task(executorPreference: dependencies.gates.calls.gateThreads) { await self.run() } }
         return await ended.wait()
     }
 
@@ -139,13 +135,13 @@ final class Reloader: Sendable {
                 return nil
             }
             guard let (request, ended) = next else { return }
-            ended.send(isClosed ? refused() : await ReloadRun(self, environment).serve(request))
+            ended.send(isClosed ? refused() : await ReloadRun(self, dependencies).serve(request))
         }
     }
 
     /// The result of a reload of a host that is closing.
     private func refused() -> Reload {
-        var reload = Reload(digest: environment.running.digest)
+        var reload = Reload(digest: dependencies.running.digest)
         reload.phase = .read
         reload.errors = [.hostClosed]
         return reload
@@ -156,7 +152,7 @@ final class Reloader: Sendable {
     /// Refuses further reloads. The one in progress ends at its next step.
     func close() {
         state.withLock { $0.isClosed = true }
-        environment.trials.close()
+        dependencies.trials.close()
     }
 
     /// Returns once no reload is in progress.

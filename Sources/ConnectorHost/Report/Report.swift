@@ -64,7 +64,7 @@ public struct Report: Sendable {
         throw error
     }
 
-    /// What to do about a gate that nobody has opened.
+    /// What to do about a gate that has not been opened.
     static let openFirst = "open the host first"
 
     private func notOpen(_ gate: GateReport) -> ConnectorError {

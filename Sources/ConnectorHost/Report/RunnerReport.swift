@@ -37,7 +37,7 @@ public struct RunnerReport: Sendable, Hashable {
         self.standbys = standbys
     }
 
-    /// The memory for people: `4.7 MB`; a dash if it is not known.
+    /// The memory in readable form: `4.7 MB`; a dash if it is not known.
     package var memoryText: String {
         memory?.megabytes ?? "–"
     }

@@ -81,7 +81,7 @@ extension Node {
 
     /// The error of a plugin's call without secrets, for the report and the log.
     private func redacted(_ error: ConnectorError) -> ConnectorError {
-        leaves.first?.gate?.environment.redactor.redact(error) ?? error
+        leaves.first?.gate?.dependencies.redactor.redact(error) ?? error
     }
 
     /// Calls a leaf's operation that its manifest marks as `prompt`, on the caller's thread and without suspending.
@@ -159,7 +159,7 @@ extension Node {
                 // An answer that breaks its type is a failed call, for the breaker, too.
                 func checkedAnswer() async throws(ConnectorError) -> ConnectorAnswer {
                     let result = try await gate.call(call.operation, call.arguments, call.options)
-                    return try ConnectorAnswer(result, redactor: gate.environment.redactor).checked(call, from: gate)
+                    return try ConnectorAnswer(result, redactor: gate.dependencies.redactor).checked(call, from: gate)
                 }
                 func answerThroughBreaker() async throws(ConnectorError) -> ConnectorAnswer {
                     guard gate.breaker.isInvolved else { return try await checkedAnswer() }
@@ -244,7 +244,7 @@ extension Node {
         let able = children.filter { $0.offers(operation) != false }
         let isKnown = able.contains { $0.offers(operation) == true }
         guard able.isEmpty || !isKnown && !capabilities.isEmpty else { return able }
-        let known = Set(capabilities.flatMap(\.operations).map(\.name)).sorted()
+        let known = capabilities.names.sorted()
         throw ConnectorError(
             .unsupported,
             "no connector in \(path) has the operation \"\(operation)\"",
@@ -383,7 +383,7 @@ extension Node {
                 if child !== children.last { call.batchCount = nil }
                 if let last {
                     call = try child.rest(of: call, by: end)
-                    call.arguments = try child.arguments(of: call.operation, after: last)
+                    call.arguments = try child.arguments(of: call, after: last)
                 }
                 last = try await child.call(call, isChild: true).after(earlier)
             } catch {
@@ -412,10 +412,10 @@ extension Node {
 
     /// The arguments of the next child in a sequence: the previous answer as the only argument, or its members by name.
     ///
-    /// Members that match no parameter are dropped.
-    private func arguments(of operation: String, after last: ConnectorAnswer) throws(ConnectorError) -> CallArguments {
-        let answer = try last.json()
-        let inputs = (signature(of: operation)?.parameters ?? []).filter { $0.direction == .in }
+    /// Members that match no parameter are dropped. A composite answers with one result, as to a plugin that uses it.
+    private func arguments(of call: Call, after last: ConnectorAnswer) throws(ConnectorError) -> CallArguments {
+        let answer = try call.options.isForPlugin ? last.jsonForPlugin() : last.resultJSON()
+        let inputs = (signature(of: call.operation)?.parameters ?? []).filter { $0.direction == .in }
         if inputs.count == 1, let input = inputs.first, answer.object?[input.name] == nil {
             return CallArguments(JSONObject([(input.name, answer)]))
         }

@@ -15,7 +15,7 @@ extension Node {
     ///   plugin behind a queue has it or takes batches. Without a queue, the call throws it.
     func recipients(of kind: EventKind) throws(ConnectorError) -> [Node] {
         guard policy.isAll else {
-            // The outbox would try for ever to deliver what no plugin takes, and hold up every later event. A composite whose leaves
+            // The outbox would try forever to deliver what no plugin takes, and hold up every later event. A composite whose leaves
             // are all disabled waits for them.
             guard delivery != nil, offers(operationName(of: kind)) == false, offers(batchName(of: kind)) == false,
                 !leaves.isEmpty
@@ -101,7 +101,7 @@ extension Node {
                 do throws(ConnectorError) {
                     answers = try await deliver(batch.part(0..<first)).get()
                 } catch {
-                    // A batch that is refused for one of its events is halved.
+                    // A batch rejected because of one event is split in half.
                     guard !error.isEventFault else { return .failure(error) }
                     answers = Array(repeating: DeliveryAnswer.retry(error), count: first)
                 }
@@ -166,7 +166,7 @@ extension Node {
         return options
     }
 
-    /// Whether events of a kind may be delivered as a batch, which passes by every plugin that takes them only one by one, and reaches
+    /// Whether events of a kind may be delivered as a batch, which bypasses plugins that take them only one by one, and reaches
     /// those that take only other kinds.
     private func takesBatches(of kind: EventKind) -> Bool {
         guard gate == nil else { return true }
@@ -197,7 +197,7 @@ extension Node {
     /// The operation by which it takes events of the capability in batches, such as `analytics/deliver`.
     private func batchName(of kind: EventKind) -> String { "\(capabilityName(of: kind))/deliver" }
 
-    /// The capability of an event, with its version if a plugin here offers that one and others, of which the name alone means the first.
+    /// The capability of an event; with its version only if a plugin here offers several, since the bare name means the first.
     ///
     /// Otherwise without: the plugin may have been replaced since the event was stored, by one that offers another version.
     private func capabilityName(of kind: EventKind) -> Substring {

@@ -114,7 +114,7 @@ extension Node {
     /// This leaf, or every leaf below, each once.
     var leaves: [Node] { gate == nil ? children.flatMap(\.leaves).unique : [self] }
 
-    /// This leaf, or the first one below, whose plugin was not found, so that nobody knows what it offers; nil if there is none.
+    /// This leaf, or the first one below, whose plugin was not found, so that it is unknown what it offers; nil if there is none.
     var leafWithoutPlugin: Node? { leaves.first { $0.manifest == nil } }
 
     /// Whether this composite requires a child.

@@ -19,7 +19,7 @@ internal import Synchronization
 /// not settle within ``longestWait``, their last state counts.
 final class FileWatcher: Sendable {
     /// What a watcher works with.
-    struct Environment: Sendable {
+    struct Dependencies: Sendable {
         let clock: any HostClock
         /// Files are read on these threads.
         let threads: WorkerThreads
@@ -55,12 +55,12 @@ final class FileWatcher: Sendable {
     /// How many times the directories are followed at most, because they may change while the watch on them begins.
     private static let roundLimit = 5
 
-    private let environment: Environment
+    private let dependencies: Dependencies
     private let state = Mutex(State())
 
     /// Creates a watcher that has not started.
-    init(_ environment: Environment) {
-        self.environment = environment
+    init(_ dependencies: Dependencies) {
+        self.dependencies = dependencies
     }
 
     /// Starts to watch, once.
@@ -70,7 +70,7 @@ final class FileWatcher: Sendable {
             return !state.isStarted && !state.isStopped
         }
         guard starts else { return }
-        Task(executorPreference: environment.threads) { await self.run() }
+        Task(executorPreference: dependencies.threads) { await self.run() }
     }
 
     /// Ends the watch. The handling of a change in progress finishes.
@@ -87,15 +87,15 @@ final class FileWatcher: Sendable {
     private func run() async {
         var event = nextEvent()
         var last = await look()
-        await environment.onStart(last)
+        await dependencies.onStart(last)
         while !isStopped {
             let hasEvents = state.withLock { $0.watch != nil }
-            _ = await event.wait(for: hasEvents ? Self.interval : Self.pollingInterval, on: environment.clock)
+            _ = await event.wait(for: hasEvents ? Self.interval : Self.pollingInterval, on: dependencies.clock)
             // The watcher may also be stopped while the files settle.
             guard !isStopped, let content = await settled(unlike: last, &event), !isStopped else { continue }
             let (configuration, secrets) = content.changes(since: last)
             last = content
-            await environment.onChange(configuration, secrets)
+            await dependencies.onChange(configuration, secrets)
         }
         state.withLock { state in
             defer { state.watch = nil }
@@ -108,7 +108,7 @@ final class FileWatcher: Sendable {
         event = nextEvent()
         var content = await look()
         guard content != last else { return nil }
-        let clock = environment.clock
+        let clock = dependencies.clock
         let end = clock.deadline(after: Self.longestWait.nanoseconds)
         while !isStopped, clock.now() < end {
             let moment = min(end, clock.now().saturatingAdding(Self.quiet.nanoseconds))
@@ -133,20 +133,20 @@ final class FileWatcher: Sendable {
 
     private func look() async -> WatchedContent {
         let content = OneShot<WatchedContent>()
-        environment.threads.run { content.send(self.lookNow()) }
+        dependencies.threads.run { content.send(self.lookNow()) }
         return await content.wait()
     }
 
     /// Watches every directory on the way to the files, then reads them. Blocks.
     private func lookNow() -> WatchedContent {
-        var files = environment.files()
+        var files = dependencies.files()
         do throws(SystemError) {
             let watch = try watch()
             var interests = WatchedContent.interests(in: files)
             for _ in 1...Self.roundLimit {
                 try watch.watch(interests)
                 // What changed before the watch began has no event.
-                files = environment.files()
+                files = dependencies.files()
                 let next = WatchedContent.interests(in: files)
                 guard next != interests else { break }
                 interests = next
@@ -164,7 +164,7 @@ final class FileWatcher: Sendable {
 
     private func watch() throws(SystemError) -> DirectoryWatch {
         if let watch = state.withLock(\.watch) { return watch }
-        let watch = try environment.makeWatch { [weak self] in self?.state.withLock(\.event).send() }
+        let watch = try dependencies.makeWatch { [weak self] in self?.state.withLock(\.event).send() }
         state.withLock { $0.watch = watch }
         return watch
     }
@@ -174,7 +174,7 @@ final class FileWatcher: Sendable {
             defer { state.mode = mode }
             return state.mode != mode
         }
-        if isNew { environment.onMode(mode) }
+        if isNew { dependencies.onMode(mode) }
     }
 
     private static func reason(_ error: SystemError) -> String {

@@ -36,7 +36,9 @@ struct CallCommand: AsyncParsableCommand {
     var path: String
 
     @Argument(
-        help: "The operation; capability/operation if two capabilities share its name.",
+        help: """
+            The operation; capability/operation if two capabilities share its name, capability/version/operation if two versions do.
+            """,
         completion: ConnectorCompletion.operations
     )
     var operation: String

@@ -164,17 +164,11 @@ struct ConsoleCommand: AsyncParsableCommand {
         orEnd failure: any Error,
         _ console: @escaping @Sendable () async throws(ConnectorError) -> Void
     ) async throws {
-        let opening = Task { [host = session.host] in await host.open() }
-        do throws(ConnectorError) {
-            try await session.interruption.cancelling(console)
-        } catch {
-            opening.cancel()
-            try? await session.close()
-            answer.report([error])
-            throw failure
-        }
-        opening.cancel()
+        let error = await session.serve(until: console)
         try? await session.close()
+        guard let error else { return }
+        answer.report([error])
+        throw failure
     }
 }
 

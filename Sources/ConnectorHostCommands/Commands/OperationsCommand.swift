@@ -36,9 +36,9 @@ struct OperationsCommand: AsyncParsableCommand {
 
     func run() async throws {
         if try await runAttached() { return }
-        let options = ConnectorHost.Options()
+        let request = SimulationRequest(opensNothing: true)
         let (resolved, _) = try answer.checked { () throws(ConfigurationErrors) in
-            try file.resolve(options, simulation: SimulationRequest(opensNothing: true))
+            try file.resolve(ConfigurationSource(ConnectorHost.Options(), simulating: request))
         }
         let document = OperationsDocument(resolved: resolved, path: path)
         if let path, document.connectors.isEmpty {

@@ -67,9 +67,9 @@ extension ConfigurationOption {
             return try await host.plan()
         } catch {
             // Reading the file here, as the host does, finds every fault in it.
-            let options = ConnectorHost.Options()
             let simulation = host.isSimulated ? SimulationRequest() : nil
-            _ = try answer.checked { () throws(ConfigurationErrors) in try resolve(options, simulation: simulation) }
+            let source = ConfigurationSource(ConnectorHost.Options(), simulating: simulation)
+            _ = try answer.checked { () throws(ConfigurationErrors) in try resolve(source) }
             answer.report([error], of: .call)
             throw ExitStatus.failed
         }

@@ -15,9 +15,11 @@ struct PluginsCommand: AsyncParsableCommand {
             Searches the directories in the configuration, those in CONNECTOR_PLUGIN_PATH, and the directory of the program. No \
             plugin code runs, but with --probe: then each usable plugin is really loaded and opened, in a runner that is thrown away \
             afterwards. Without a connectors.json, only the latter two are searched. If a host runs on the same file, the images that its \
-            process has loaded are listed, too: they stay in memory until it ends, also those that a swap has replaced.
+            process has loaded are listed, too: they stay in memory until it ends, also those that a swap has replaced. What the \
+            lock or the keys of the configuration do not admit is not usable.
 
-            Exit status: 0, even if a file is not usable; 1 if a plugin fails in its runner; 2 if the configuration cannot be read; 64 for wrong usage.
+            Exit status: 0, even if a file is not usable; 1 if a plugin fails in its runner; 2 if the configuration cannot be read or, with \
+            --probe, is invalid; 64 for wrong usage.
 
             Examples:
               connector-host plugins
@@ -36,7 +38,9 @@ struct PluginsCommand: AsyncParsableCommand {
     @OptionGroup var answer: OutputOptions
 
     func run() async throws {
-        var document = PluginsDocument(catalog: try file.catalog(ConnectorHost.Options(), answer: answer))
+        var document = PluginsDocument(
+            try file.lookup(ConnectorHost.Options(), runsPlugins: probe, answer: answer)
+        )
         if probe { try await document.probe() }
         do throws(ConnectorError) {
             if let host = try await attach.host(of: file, on: [.control, .simulated]) {

@@ -21,7 +21,8 @@ struct RecordCommand: AsyncParsableCommand {
             connector-host test --answers. It has no secret, nor anything that differs each time. While it is recorded, as in its \
             replay, the plugin's clock stands still.
 
-            Exit status: that of COMMAND; 1 if nothing was recorded, or the file cannot be written; 64 for wrong usage.
+            Exit status: that of COMMAND; 1 if nothing was recorded, or the file cannot be written; 2 if the configuration is invalid; \
+            64 for wrong usage.
 
             Examples:
               connector-host record geocoder -- \\
@@ -68,11 +69,20 @@ struct RecordCommand: AsyncParsableCommand {
     private var file: String { into ?? "\(path.lastPathComponent).recording.json" }
 
     func run() async throws {
+        let answer = OutputOptions(isJSON: false)
+        let (configuration, found, omitted) = Configuration.examine(file: configurationFile, environment: .process)
+        // Commands that need no file run without one.
+        let isAbsent = configuration == nil && found.allSatisfy { $0.code == .notFound }
+        let faults = isAbsent ? [] : found
+        if isOwnCommand, !faults.isEmpty {
+            answer.report(faults, omitted: omitted)
+            throw ExitStatus.invalidConfiguration
+        }
         let status: Int32
         do throws(ConnectorError) {
-            status = try await record()
+            status = try await record(objection(to: configuration, faults))
         } catch {
-            OutputOptions(isJSON: false).report([error])
+            answer.report([error])
             throw ExitStatus.failed
         }
         if status != 0 { throw ExitCode(status) }
@@ -80,12 +90,11 @@ struct RecordCommand: AsyncParsableCommand {
 
     /// Runs the command and writes the file.
     ///
+    /// - Parameter objection: Why nothing would be recorded. What another program opens is unknown until it has run.
     /// - Returns: The exit status of the command.
-    private func record() async throws(ConnectorError) -> Int32 {
+    private func record(_ objection: ConnectorError?) async throws(ConnectorError) -> Int32 {
         try RecordingSession.check(file, replaces: replace)
-        let objection = objection
-        // What another program opens is unknown until it has run.
-        if let objection, command[0].lastPathComponent == "connector-host" { throw objection }
+        if let objection, isOwnCommand { throw objection }
         let session = try RecordingSession(of: path, time: time)
         defer { session.remove() }
         let status = try await session.run(command)
@@ -96,7 +105,7 @@ struct RecordCommand: AsyncParsableCommand {
                 "nothing was recorded: \(command[0].excerpt) ended with status \(status), and \(path.excerpt) made no request that ended",
                 fix: objection?.fix
                     ?? "let COMMAND use \(path.excerpt); a plugin that makes no requests has nothing to record",
-                cause: objection?.message
+                cause: objection?.position == nil ? objection?.message : objection?.asCause
             )
         }
         try RecordingSession.write(answers, to: file, replaces: replace)
@@ -111,11 +120,17 @@ struct RecordCommand: AsyncParsableCommand {
         return status
     }
 
+    /// Whether COMMAND is this program.
+    private var isOwnCommand: Bool { command[0].lastPathComponent == "connector-host" }
+
+    /// The file that COMMAND reads if it is this program.
+    private var configurationFile: String { ConnectorCompletion.file(command) }
+
     /// Why a host on COMMAND's file records nothing; nil if it would, or if there is no such file.
-    private var objection: ConnectorError? {
-        let file = ConnectorCompletion.file(command)
-        let read = Configuration.examine(file: file, environment: .process)
-        guard let configuration = read.configuration else { return nil }
+    private func objection(to configuration: Configuration?, _ faults: [ConnectorError]) -> ConnectorError? {
+        // What cannot be read may be the connector.
+        guard faults.isEmpty, let configuration else { return faults.first }
+        let file = configurationFile
         let leaves = configuration.enabledLeaves.map(\.connector.path)
         guard !leaves.contains(path) else { return nil }
         let meant = leaves.filter { $0.hasPrefix(path + "/") } + configuration.leaves(placedAt: path).sorted()

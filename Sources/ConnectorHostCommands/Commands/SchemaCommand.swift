@@ -51,7 +51,7 @@ struct SchemaCommand: AsyncParsableCommand {
     }
 
     private func configurationSchema() throws -> JSONValue {
-        let catalog = try file.catalog(ConnectorHost.Options(), answer: OutputOptions(isJSON: false))
+        let catalog = try file.lookup(ConnectorHost.Options(), answer: OutputOptions(isJSON: false)).everything
         let manifests = catalog.entries.compactMap(\.candidate?.manifest)
         let answers = AnswersSchema.json(at: ConfigurationSchema.answersReference)
         return ConfigurationSchema(manifests: manifests, answers: answers).json

@@ -233,7 +233,8 @@ struct SendCommand: AsyncParsableCommand {
                 progress.show(document.sent)
                 guard let (number, failure) = outcome.failure ?? fault else { continue }
                 var error = failure
-                error.position?.line = number
+                // A position in a file is that of another fault, such as one of the plugin's manifest.
+                if error.position?.file.isEmpty == true { error.position?.line = number }
                 error.message = "line \(number) of standard input: \(error.message)"
                 if !outcome.later.isEmpty {
                     let lines = outcome.later.ranges.map { lines in

@@ -38,12 +38,12 @@ struct ValidateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = ConnectorHost.Options()
-        let read = try await file.resolve(
+        let source = ConfigurationSource(
             options,
-            simulation: answers.request(isSimulated: simulate),
-            opensNothing: true,
-            until: Interruption()
+            simulating: answers.request(isSimulated: simulate),
+            opensNothing: true
         )
+        let read = try await file.resolve(source, until: Interruption())
         let resolved: ResolvedConfiguration
         let plugins: PluginLookup
         do throws(ConfigurationErrors) {

@@ -13,9 +13,11 @@ struct EventDocument: Document {
 
     /// One line, preceded by a note if events were lost.
     func lines(_ style: TextStyle) -> [String] {
-        let lost = event.missed > 0 ? [style.shown("(\(event.missed) events were lost)")] : []
+        let count = event.missed == 1 ? "1 event was" : "\(event.missed) events were"
+        let lost = event.missed > 0 ? [style.shown("(\(count) lost)")] : []
+        let what = event.explanation.map { "(\($0))" } ?? "\(event.payload)"
         return lost + [
-            style.shown("\(event.time)  \(event.connector)  \(event.name)  \(event.payload)")
+            style.shown("\(event.time)  \(event.connector)  \(event.name)  \(what)")
         ]
     }
 

@@ -54,7 +54,7 @@ struct EventRecordDocument: Document {
         }
         for record in records {
             let due = record.due.map { ", next attempt \($0)" } ?? ""
-            lines.append("\(style.shown(record.target)): \(record.state.rawValue)\(due)")
+            lines.append("\(style.shown(record.path)): \(record.state.rawValue)\(due)")
             if record.attempts.isEmpty {
                 lines.append("  " + style.paint(record.state == .queued ? "no attempt yet" : "no attempt", .faint))
             }
@@ -89,7 +89,7 @@ struct DeadLettersDocument: Document {
             let failure = record.attempts.last?.failure
             table.append([
                 Table.Cell(style.shown(record.event.id), .strong),
-                Table.Cell(style.shown(record.target)),
+                Table.Cell(style.shown(record.path)),
                 Table.Cell(style.shown(record.event.kind.operation)),
                 Table.Cell(style.shown(failure.map { "\($0.code): \($0.reason)" } ?? ""), style.colour(.bad)),
             ])

@@ -11,14 +11,17 @@ internal import ConnectorLoading
 struct PluginsDocument: Document {
     /// The files found.
     private var listing: PluginListing
+    /// The lock and the keys of the configuration.
+    private let admission: PluginAdmission
     /// The process of the host whose images are shown; nil if none runs.
     private var process: Int64?
     /// How plugins fared in runners, by their index in the list; empty if that was not tried.
     private var probes: [Int: PluginProbe] = [:]
 
     /// Lists the files of a catalogue and checks usable ones as the loader would.
-    init(catalog: PluginCatalog) {
-        listing = PluginListing(catalog)
+    init(_ lookup: PluginLookup) {
+        admission = lookup.admission
+        listing = PluginListing(lookup.everything, admission: admission)
     }
 
     /// Loads and opens each usable plugin in a runner of its own, one after the other.
@@ -28,7 +31,7 @@ struct PluginsDocument: Document {
         let interruption = Interruption()
         for (index, entry) in listing.entries.enumerated() where listing.problems[index].isEmpty {
             guard let manifest = entry.manifest else { continue }
-            probes[index] = await PluginProbe.run(entry.sidecar ?? entry.path, manifest, interruption)
+            probes[index] = await PluginProbe.run(entry.sidecar ?? entry.path, manifest, admission, interruption)
             if let status = interruption.exitStatus { throw status }
         }
     }

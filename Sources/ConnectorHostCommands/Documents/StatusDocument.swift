@@ -124,7 +124,7 @@ struct StatusDocument: Document {
     private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if var error = gate.error {
-            if error.code == .missing, gate.isolation == .process { error.fix = error.fix ?? Remedy.missingInRunner }
+            if gate.isolation == .process { error.fix = error.fix ?? Remedy.inRunner(for: error.code) }
             let text = ErrorLines(error: error, occasion: isCutShort ? .cutShort : .opening)
             lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
         }

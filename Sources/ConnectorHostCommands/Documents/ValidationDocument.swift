@@ -117,7 +117,7 @@ struct ValidationDocument: Document {
     /// The problems that prevent a plugin from loading.
     private static func problems(
         of plugin: PluginSpecification,
-        _ plan: Result<LeafPlan, ConnectorError>?,
+        _ plan: Result<ResolvedLeaf, ConnectorError>?,
         _ plugins: PluginLookup
     ) -> [ConnectorError] {
         switch plugins.candidate(plugin) {

@@ -83,7 +83,7 @@ extension ErrorExplanation {
             "missing-symbol-version",
             "A library that the image needs exists but is too old.",
             causes: ["the plugin was built on a newer system, often against a newer glibc"],
-            fixes: ["build it on the oldest system it shall run on, or update this one"]
+            fixes: ["build it on the oldest system it must run on, or update this one"]
         ),
         .init(
             "no-manifest",

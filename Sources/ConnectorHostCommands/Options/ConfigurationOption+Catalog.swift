@@ -3,25 +3,27 @@
 
 internal import ConnectorBase
 internal import ConnectorHost
-internal import ConnectorLoading
 
 extension ConfigurationOption {
-    /// Every plugin in the plugin directories. Only the configuration's list of directories is used; its faults are ignored.
+    /// The plugins in the plugin directories. Only the configuration's list of directories, its trust and its lock are used.
     ///
     /// If there is no file and the user named none, only the other directories are searched.
     ///
-    /// - Throws: `ExitStatus.invalidConfiguration`, after showing why the file cannot be read.
-    func catalog(_ options: ConnectorHost.Options, answer: OutputOptions) throws -> PluginCatalog {
+    /// - Parameter runsPlugins: Whether to run plugins. With a faulty file a host loads none; otherwise faults are ignored.
+    /// - Throws: `ExitStatus.invalidConfiguration`, after showing why the file cannot be read or used.
+    func lookup(
+        _ options: ConnectorHost.Options,
+        runsPlugins: Bool = false,
+        answer: OutputOptions
+    ) throws -> PluginLookup {
         let (configuration, problems, omitted) = Configuration.examine(file: file, environment: options.environment)
         let isAbsent = configuration == nil && problems.allSatisfy { $0.code == .notFound }
-        guard configuration != nil || (isAbsent && !isExplicit) else {
+        let isUsable = configuration != nil && (problems.isEmpty || !runsPlugins)
+        guard isUsable || (isAbsent && !isExplicit) else {
             answer.report(problems, omitted: omitted)
             throw ExitStatus.invalidConfiguration
         }
-        return PluginLookup(
-            directories: configuration?.pluginDirectories ?? [],
-            requiresTrust: configuration?.requiresTrust ?? false,
-            options: options
-        ).everything
+        guard let configuration else { return PluginLookup(directories: [], options: options) }
+        return PluginLookup(configuration: configuration, options: options)
     }
 }

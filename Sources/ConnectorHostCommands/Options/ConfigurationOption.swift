@@ -24,27 +24,11 @@ struct ConfigurationOption: ParsableArguments {
 
     /// Reads the file, finds the plugins that it names, and checks the file against them.
     ///
-    /// - Parameters:
-    ///   - simulation: What will be simulated; simulated leaves need no secrets and no images. Nil to simulate nothing.
-    ///   - opensNothing: Whether no gate will open, so that a manifest without an image is enough.
     /// - Throws: Every fault of the file.
-    func resolve(
-        _ options: ConnectorHost.Options,
-        simulation: SimulationRequest? = nil,
-        opensNothing: Bool = false
-    ) throws(ConfigurationErrors) -> (resolved: ResolvedConfiguration, plugins: PluginLookup) {
-        var plugins: PluginLookup?
-        let resolved = try Configuration.load(
-            file: file,
-            environment: options.environment,
-            simulation: simulation
-        ) { configuration in
-            let lookup = PluginLookup(configuration: configuration, options: options)
-            plugins = lookup
-            return { simulation != nil || opensNothing ? lookup.interface($0) : lookup.manifest($0) }
-        }
-        try Self.check(simulation, resolved)
-        return (resolved, plugins ?? PluginLookup(configuration: resolved.configuration, options: options))
+    func resolve(_ source: ConfigurationSource) throws(ConfigurationErrors) -> ConfigurationSource.Checked {
+        let checked = try source.read(file: file)
+        try Self.check(source.request, checked.resolved)
+        return checked
     }
 
     /// Checks that the connectors whose simulators the command names are leaves that would open.

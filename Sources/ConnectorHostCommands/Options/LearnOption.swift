@@ -3,7 +3,9 @@
 
 internal import ArgumentParser
 internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorHost
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// Whether a command lets plugins run without a sandbox and prints the sandbox that each one needs.
@@ -53,8 +55,12 @@ final class SandboxLessons: Sendable {
 
     /// Prints the lessons on standard error.
     ///
-    /// - Parameter runners: The runners of the command, with the paths of their connectors.
-    func write(of runners: [RunnerReport]) {
+    /// - Parameters:
+    ///   - runners: The runners of the command, with the paths of their connectors.
+    ///   - configuration: What the sandboxes allow without the lessons.
+    func write(of runners: [RunnerReport], in configuration: Configuration) {
+        let allowing = configuration.enabledLeaves.filter { $0.connector.isolation.sandbox.allowsMore }
+        let allowed = Set(allowing.map { $0.connector.path })
         var lessons = lessons.withLock(\.self)
         for runner in runners { lessons[runner.name, default: Lesson()].connectors.formUnion(runner.connectors) }
         for (name, lesson) in lessons.sorted(by: { $0.key < $1.key }) {
@@ -63,9 +69,11 @@ final class SandboxLessons: Sendable {
             for refusal in lesson.refusals { StandardStream.error.writeLine("\(connectors): \(refusal)") }
             let isEmpty = lesson.settings.members.isEmpty
             guard !isEmpty || lesson.refusals.isEmpty else { continue }
+            // The lessons leave out what the file already allows.
+            let settings =
+                lesson.connectors.isDisjoint(with: allowed) ? "the default sandbox" : "its \"sandbox\" in the file"
             let needs =
-                isEmpty
-                ? "needs nothing that the default sandbox refuses" : "\"sandbox\": \(JSONValue.object(lesson.settings))"
+                isEmpty ? "needs nothing that \(settings) refuses" : "\"sandbox\": \(JSONValue.object(lesson.settings))"
             StandardStream.error.writeLine("\(connectors): \(needs)")
         }
     }

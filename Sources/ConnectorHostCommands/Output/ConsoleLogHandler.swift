@@ -33,7 +33,7 @@ struct ConsoleLogHandler: LogHandler {
 
     /// Writes one line.
     func log(event: LogEvent) {
-        let isOfPlugin = event.source == LogTable.source
+        let isOfPlugin = event.source == LogEntry.source
         guard isOfPlugin || !omitted.contains(event.message.description) else { return }
         let style = TextStyle.detected(for: .error)
         let colour: TextStyle.Colour =

@@ -5,7 +5,7 @@ internal import ConnectorPlatform
 internal import Dispatch
 internal import Synchronization
 
-/// Lines on their way to a descriptor whose reader may stall: nobody waits for the reader.
+/// Lines on their way to a descriptor whose reader may stall: nothing waits for the reader.
 ///
 /// One line after the other is written on a thread of Dispatch. Those that exceed the limit while the reader stalls are dropped, and a
 /// line tells their number once there is room again.

@@ -17,10 +17,28 @@ enum Remedy {
         case probing
     }
 
-    /// The remedy for what a plugin in a runner does not find when it opens: unlike in the host, it may be a file that the sandbox hides.
-    static let missingInRunner = """
-        create it at the vendor, or correct its name in the connector's "config"; if it is a file or a directory of this machine, name \
-        it in the connector's "sandbox"
+    /// The remedy for what a plugin in a runner does not find, may not use, or does not reach when it opens: unlike in the host, the
+    /// sandbox may be the reason. Nil for any other failure.
+    static func inRunner(for code: ConnectorError.Code) -> String? {
+        switch code {
+        case .missing:
+            """
+            create it at the vendor, or correct its name in the connector's "config"; if it is a file or a directory of this machine, name \
+            it in the connector's "sandbox"
+            """
+        case .denied: deniedBySandbox
+        case .unavailable:
+            """
+            check that the endpoint is correct, and that its server runs and is reachable from here; if the plugin opens sockets of its \
+            own, it needs "network" in the connector's "sandbox": connector-host status --learn
+            """
+        default: nil
+        }
+    }
+
+    /// The remedy for what a plugin may not use, if it is not the host that says so: the host's refusals have their own.
+    private static let deniedBySandbox = """
+        if the plugin is in a runner, and its sandbox denies a file or a directory of this machine, name it in the connector's "sandbox"
         """
 
     /// The usual remedy, in one line; nil if there is none.
@@ -37,8 +55,7 @@ enum Remedy {
         case (.timedOut, .cutShort): "find out why the server is slow, or increase --timeout"
         case (.timedOut, .call): "find out why the server is slow, or increase --timeout"
         case (.rateLimited, _): "wait, or ask the vendor for a higher limit"
-        case (.denied, _):
-            "if the plugin should reach it, add the host to the connector's \"allow.hosts\", or the file to its \"sandbox\""
+        case (.denied, .call): deniedBySandbox
         case (.protocolViolation, _): "check that the endpoint belongs to this vendor's API"
         case (.missing, .opening), (.missing, .cutShort):
             "create it at the vendor, or correct its name in the connector's \"config\""

@@ -76,7 +76,7 @@ enum StandardStream: Sendable {
         answer.store(own, ordering: .relaxed)
     }
 
-    /// From now on nobody waits for a reader of standard error, for commands that run until they are stopped.
+    /// From now on nothing waits for a reader of standard error, for commands that run until they are stopped.
     static func queueErrors() { queuesErrors.store(true, ordering: .relaxed) }
 
     /// Waits until what was written to standard error is there, but no longer than a second: its reader may have stalled.

@@ -6,20 +6,16 @@ internal import ConnectorConfiguration
 internal import ConnectorHost
 
 extension ConfigurationOption {
-    /// Reads the file as ``resolve(_:simulation:opensNothing:)`` does, in a task that the first signal cancels, so that no program that
-    /// prints a secret outlives the command.
+    /// Reads the file as ``resolve(_:)`` does, in a task that the first signal cancels, so that no program that prints a secret
+    /// outlives the command.
     ///
     /// - Throws: The exit status for a signal that came before everything was read.
     func resolve(
-        _ options: ConnectorHost.Options,
-        simulation: SimulationRequest? = nil,
-        opensNothing: Bool = false,
+        _ source: ConfigurationSource,
         until interruption: Interruption
-    ) async throws(ExitCode) -> Result<(resolved: ResolvedConfiguration, plugins: PluginLookup), ConfigurationErrors> {
+    ) async throws(ExitCode) -> Result<ConfigurationSource.Checked, ConfigurationErrors> {
         let result = await interruption.cancelling {
-            Result { () throws(ConfigurationErrors) in
-                try resolve(options, simulation: simulation, opensNothing: opensNothing)
-            }
+            Result { () throws(ConfigurationErrors) in try resolve(source) }
         }
         if case .failure = result, let status = interruption.exitStatus { throw status }
         return result

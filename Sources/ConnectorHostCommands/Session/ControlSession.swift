@@ -17,10 +17,13 @@ struct ControlSession: Sendable {
     ///
     /// If the socket is removed, or its directory is, the API is served on another one there.
     ///
-    /// - Parameter name: The socket, which depends on whether the host simulates.
+    /// - Parameters:
+    ///   - name: The socket, which depends on whether the host simulates.
+    ///   - acts: The requests in progress that act on the host.
     static func start(
         for host: ConnectorHost,
         on name: ControlSocket.Name,
+        acts: ControlActs,
         logger: Logger
     ) -> ControlSession? {
         guard let directory = host.configuration.hostDirectory() else {
@@ -30,7 +33,7 @@ struct ControlSession: Sendable {
         do throws(ConnectorError) {
             let socket = try ControlSocket(name, in: directory)
             logger.info("serving the API", metadata: ["socket": "\(directory)/\(name.rawValue)"])
-            let api = ControlAPI(host, isLocal: true)
+            let api = ControlAPI(host, isLocal: true, acts: acts)
             let serving = Task { await serve(api, on: socket, name, in: directory, logger) }
             return ControlSession(serving: serving)
         } catch {

@@ -69,7 +69,8 @@ struct HostSession: Sendable {
         if request != nil { options.outbox = .memory }
         if request != nil, speed > 1 { options.clock = FastClock(speed: speed) }
         let interruption = earlier ?? Interruption()
-        let read = try await file.resolve(options, simulation: request, until: interruption)
+        var source = ConfigurationSource(options, simulating: request)
+        let read = try await file.resolve(source, until: interruption)
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try read.get() }
         let crashFile = CrashFile.path(for: file.file)
         let crashNote = crashFile.flatMap(CrashNote.note)
@@ -97,19 +98,9 @@ struct HostSession: Sendable {
             ])
             throw ExitStatus.failed
         }
+        source.simulation = simulation
         let opened = simulation?.pointing(resolved, plugins) ?? resolved
-        let search = PluginSearch(options, after: plugins)
-        let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger) {
-            [options] configuration, earlier, substitute throws(ConfigurationErrors) in
-            let lookup = search.plugins(of: configuration, substitute)
-            let next = try configuration.resolved(
-                environment: options.environment,
-                simulation: request,
-                after: request == nil ? earlier : nil,
-                manifest: request == nil ? lookup.manifest : lookup.interface
-            )
-            return (simulation?.pointing(next, lookup) ?? next, lookup)
-        }
+        let host = ConnectorHost(opened, plugins: plugins, source: source, options: options, logger: logger)
         interruption.explain { [weak host] in host?.unfinished ?? [] }
         simulation?.begin(on: host)
         return HostSession(
@@ -147,6 +138,30 @@ struct HostSession: Sendable {
         }
     }
 
+    /// Opens every gate in a task of its own, so that a signal takes effect immediately, and meanwhile serves until the body ends or a
+    /// signal comes.
+    ///
+    /// - Parameters:
+    ///   - onOpen: Called once the gates have opened, unless serving has ended by then.
+    ///   - body: Serves until its task is cancelled.
+    /// - Returns: Why the body failed; nil if it did not.
+    func serve(
+        onOpen: @escaping @Sendable () -> Void = {},
+        until body: @escaping @Sendable () async throws(ConnectorError) -> Void
+    ) async -> ConnectorError? {
+        let opening = Task { [host] in
+            _ = await host.open()
+            if !Task.isCancelled { onOpen() }
+        }
+        defer { opening.cancel() }
+        do throws(ConnectorError) {
+            try await interruption.cancelling(body)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Closes every gate, then stops the simulators.
     ///
     /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
@@ -159,7 +174,7 @@ struct HostSession: Sendable {
         await simulation?.stop()
         // Wait until everything that the runners have printed is read.
         for end in ends { await end.wait() }
-        lessons?.write(of: runners)
+        lessons?.write(of: runners, in: host.configuration)
         if let status = interruption.exitStatus { throw status }
     }
 }

@@ -74,9 +74,11 @@ struct StoredOutbox: OutboxAccess {
     }
 
     func event(_ id: String) async throws(ConnectorError) -> [OutboxRecord] {
-        let records = try await engine?.records(RecordSelection(targets: try await targets(), ids: [id])) ?? []
+        let records = try await engine?.records(RecordSelection(paths: try await targets(), ids: [id])) ?? []
         guard records.isEmpty else { return records }
-        throw OutboxDocument.unknownEvent(id)
+        var others: [OutboxRecord] = []
+        if gate != nil { others = try await engine?.records(RecordSelection(ids: [id])) ?? [] }
+        throw OutboxDocument.unknownEvent(id, at: gate, butAt: others)
     }
 
     func dead(
@@ -84,7 +86,7 @@ struct StoredOutbox: OutboxAccess {
         after cursor: RecordCursor?
     ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordCursor?) {
         let targets = try await targets()
-        let selection = RecordSelection(targets: targets, states: [.dead], limit: limit, after: cursor)
+        let selection = RecordSelection(paths: targets, states: [.dead], limit: limit, after: cursor)
         let letters = try await engine?.records(selection) ?? []
         return (letters, letters.next(limit: limit))
     }
@@ -107,14 +109,10 @@ struct StoredOutbox: OutboxAccess {
             let paths = connectors.filter { $0.same == nil }.map(\.path)
             return try await engine?.replay(selection, among: Set(paths)) ?? (count: 0, left: nil)
         }
-        guard let connector = connectors.first(where: { $0.path == path }) else {
-            throw ConnectorError(
-                .unknownConnector,
-                "there is no connector \"\(path)\"",
-                fix: suggestion(for: path, among: connectors.map(\.path))
-            )
-        }
-        return try await engine?.replay(selection, to: connector.same ?? path) ?? (count: 0, left: nil)
+        let queues = configuration.queues.map(\.path)
+        let own = connectors.first { $0.path == path }?.same ?? path
+        guard queues.contains(own) else { throw .withoutQueue(path, among: queues) }
+        return try await engine?.replay(selection, to: own) ?? (count: 0, left: nil)
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {
@@ -126,7 +124,7 @@ struct StoredOutbox: OutboxAccess {
         _ ids: [String]?,
         _ states: Set<OutboxRecord.State>
     ) async throws(ConnectorError) -> RecordSelection {
-        RecordSelection(targets: try await targets(), ids: ids.map(Set.init), states: states)
+        RecordSelection(paths: try await targets(), ids: ids.map(Set.init), states: states)
     }
 
     private func targets() async throws(ConnectorError) -> Set<String>? {

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorHost
+internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Logging
@@ -43,8 +44,14 @@ struct PluginProbe: Sendable {
     /// - Parameters:
     ///   - path: The image or the sidecar.
     ///   - manifest: The plugin's manifest.
+    ///   - admission: The lock and the keys that admit its files, if there are any.
     ///   - interruption: Its first signal ends the probe.
-    static func run(_ path: String, _ manifest: Manifest, _ interruption: Interruption) async -> PluginProbe {
+    static func run(
+        _ path: String,
+        _ manifest: Manifest,
+        _ admission: PluginAdmission,
+        _ interruption: Interruption
+    ) async -> PluginProbe {
         var options = ConnectorHost.Options()
         options.heals = false
         options.outbox = .memory
@@ -53,7 +60,12 @@ struct PluginProbe: Sendable {
         // Nothing that the plugin stores outlives the probe.
         if let folder { options.stateDirectory = folder.path }
         do throws(ConfigurationErrors) {
-            let configuration = try Configuration(connectors: [connector(path.absolutePath, manifest)])
+            var configuration = try Configuration(
+                connectors: [connector(path.absolutePath, manifest)],
+                requiresTrust: admission.requiresSignature
+            )
+            // The files may change between the listing and the loading, so the bytes that are loaded are checked again.
+            (configuration.lock, configuration.trustedKeys) = (admission.lock, admission.keys)
             let host = try ConnectorHost(
                 configuration,
                 options: options,

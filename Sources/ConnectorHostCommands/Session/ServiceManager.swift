@@ -15,7 +15,7 @@ internal import ConnectorBase
 struct ServiceManager: Sendable {
     /// The socket that takes its messages; one with an at sign in front is an abstract one, which only Linux has.
     private let name: String
-    /// How often to tell that the command works; nil if nobody looks.
+    /// How often to tell that the command works; nil if nothing watches.
     let interval: Duration?
 
     /// Reads the variables of the process; nil if no service manager wants messages.

@@ -27,7 +27,7 @@ struct SimulatedGate: Sendable {
     }
 
     /// The leaf.
-    let plan: LeafPlan
+    let leaf: ResolvedLeaf
     /// The file that contains the answers, as given.
     let file: String?
     /// The answers; nil if there are none or they have faults.
@@ -36,17 +36,17 @@ struct SimulatedGate: Sendable {
     let substitute: Substitute
 
     /// Chooses the substitute for a leaf's vendor or plugin.
-    init(_ plan: LeafPlan, _ plugins: PluginLookup) {
-        self.plan = plan
-        file = plan.simulator?.answersFile
-        switch plan.simulator.flatMap(SimulatedWorld.read) {
+    init(_ leaf: ResolvedLeaf, _ plugins: PluginLookup) {
+        self.leaf = leaf
+        file = leaf.simulator?.answersFile
+        switch leaf.simulator.flatMap(SimulatedWorld.read) {
         case nil:
             world = nil
-            substitute = Self.substitute(for: plan, nil, plugins)
+            substitute = Self.substitute(for: leaf, nil, plugins)
         case .success(let world)?:
-            let faults = world.faults(with: plan.manifest)
-            self.world = faults.isEmpty ? world : nil
-            substitute = faults.isEmpty ? Self.substitute(for: plan, world, plugins) : .nothing(faults)
+            let faults = world.faults(with: leaf.manifest)
+            self.world = faults.isEmpty ? world.labelled(by: leaf.manifest) : nil
+            substitute = faults.isEmpty ? Self.substitute(for: leaf, world, plugins) : .nothing(faults)
         case .failure(let faults)?:
             world = nil
             substitute = .nothing(faults.errors)
@@ -54,28 +54,28 @@ struct SimulatedGate: Sendable {
     }
 
     private static func substitute(
-        for plan: LeafPlan,
+        for leaf: ResolvedLeaf,
         _ world: SimulatedWorld?,
         _ plugins: PluginLookup
     ) -> Substitute {
-        let candidate = plugins.candidate(plan.specification)
+        let candidate = plugins.candidate(leaf.specification)
         if let world, world.hasOperations, world.answers == nil { return .interface }
         if case .failure(let error) = candidate { return world?.hasOperations == true ? .interface : .noPlugin(error) }
-        switch plan.simulator {
+        switch leaf.simulator {
         case .server(let url)?: return .server(url)
         case .local?: return .local
         case .answers?, .inlineAnswers?, nil: break
         }
         if let answers = world?.answers { return .answers(answers) }
-        if VendorCatalogue.names.contains(plan.manifest.id) { return .vendor(plan.manifest.id) }
-        return plan.makesNoRequests ? .local : .nothing([notSimulated(plan)])
+        if VendorCatalogue.names.contains(leaf.manifest.id) { return .vendor(leaf.manifest.id) }
+        return leaf.makesNoRequests ? .local : .nothing([notSimulated(leaf)])
     }
 
     /// The error of a gate that would contact a real vendor.
-    private static func notSimulated(_ plan: LeafPlan) -> ConnectorError {
+    private static func notSimulated(_ leaf: ResolvedLeaf) -> ConnectorError {
         ConnectorError(
             .notSimulated,
-            "not opened: there is no simulator for the plugin \(plan.manifest.id), which would contact its real vendor",
+            "not opened: there is no simulator for the plugin \(leaf.manifest.id), which would contact its real vendor",
             fix: "add \"simulate\" to the connector: a URL such as \"http://127.0.0.1:8080\", answers, "
                 + "or \"local\" if the plugin makes no requests"
         )

@@ -15,14 +15,14 @@ internal import Synchronization
 ///
 /// A reload may bring further vendors and other credentials, so a leaf's simulator is served once the leaf has been read. Its
 /// timeline runs for as long as the host runs the leaf with these answers.
-final class Simulation: Sendable {
+final class Simulation: ConfigurationSimulation {
     private let simulator: Simulator
     /// The port of the simulators, which also accepts faults to inject.
     let port: Int
     private let serving: Task<Void, any Error>
     private let clock: any HostClock
     private let state = Mutex(State())
-    /// Held while timelines are started and stopped, so that none is started that has been stopped meanwhile.
+    /// Held while timelines start and stop, so that a stopped one is not started again.
     private let timelineLock = Mutex(())
 
     private struct State {
@@ -50,15 +50,15 @@ final class Simulation: Sendable {
         /// What happens at the gate without a call; nil for nothing.
         var timeline: SimulatedTimeline?
 
-        /// Whether this is the substitute for a leaf with such a plan, made for the vendor or the plugin itself.
-        func serves(_ plan: LeafPlan) -> Bool {
-            plan.manifest.id == plugin && plan.simulator == reference && plan.simulator?.answersText == text
+        /// Whether this is the substitute for a leaf, made for the vendor or the plugin itself.
+        func serves(_ leaf: ResolvedLeaf) -> Bool {
+            leaf.manifest.id == plugin && leaf.simulator == reference && leaf.simulator?.answersText == text
         }
 
-        /// Whether a plan was made with this substitute.
-        func isInUse(by plan: LeafPlan?) -> Bool {
-            guard let plan else { return false }
-            return plan.manifest.id == plugin && plan.simulator == reference && plan.points(to: target)
+        /// Whether a leaf was resolved with this substitute.
+        func isInUse(by leaf: ResolvedLeaf?) -> Bool {
+            guard let leaf else { return false }
+            return leaf.manifest.id == plugin && leaf.simulator == reference && leaf.points(to: target)
         }
     }
 
@@ -90,35 +90,35 @@ final class Simulation: Sendable {
         followReloads()
         if let host { follow(host) }
         let chosen = Mutex<[String: Gate]>([:])
-        return resolved.pointing { [self] path, plan in
+        return resolved.pointing { [self] path, leaf in
             // A gate that reads its secrets again keeps its substitute, also if the answers have changed since.
             if let gate = chosen.withLock({ $0[path] }) {
-                accept(plan, at: gate)
+                accept(leaf, at: gate)
                 return gate.target
             }
-            let gate = substitute(for: plan, at: path, plugins)
+            let gate = substitute(for: leaf, at: path, plugins)
             chosen.withLock { $0[path] = gate }
             return gate.target
         }
     }
 
     /// Makes the simulator of a vendor accept the credentials of a leaf.
-    private func accept(_ plan: LeafPlan, at gate: Gate) {
-        if let vendor = gate.vendor { try? simulator.serve(vendor, accepting: plan.texts) }
+    private func accept(_ leaf: ResolvedLeaf, at gate: Gate) {
+        if let vendor = gate.vendor { try? simulator.serve(vendor, accepting: leaf.texts) }
     }
 
     /// The substitute for a leaf's vendor or plugin: one that exists, if the leaf still has the same plugin and answers.
-    private func substitute(for plan: LeafPlan, at path: String, _ plugins: PluginLookup) -> Gate {
+    private func substitute(for leaf: ResolvedLeaf, at path: String, _ plugins: PluginLookup) -> Gate {
         state.withLock { state in
-            // A plan that is not in use may have replaced the substitute that runs.
-            for case let gate? in [state.gates[path], state.running[path]] where gate.serves(plan) {
+            // A configuration that is not in use may have replaced the substitute that runs.
+            for case let gate? in [state.gates[path], state.running[path]] where gate.serves(leaf) {
                 state.gates[path] = gate
-                accept(plan, at: gate)
+                accept(leaf, at: gate)
                 return gate
             }
-            let text = plan.simulator?.answersText
-            let gate = SimulatedGate(plan, plugins)
-            var new = Gate(plugin: plan.manifest.id, reference: plan.simulator, text: text, target: .local)
+            let text = leaf.simulator?.answersText
+            let gate = SimulatedGate(leaf, plugins)
+            var new = Gate(plugin: leaf.manifest.id, reference: leaf.simulator, text: text, target: .local)
             var (operations, server): (SimulatedOperations?, String?)
             switch gate.substitute {
             case .interface:
@@ -129,13 +129,13 @@ final class Simulation: Sendable {
             case .answers(let answers):
                 let name = "recorded-\(state.recordings)"
                 state.recordings += 1
-                simulator.serve(answers, as: name, hiding: plan.secrets.mapValues { $0.reveal() })
-                // A plugin with HTTP of its own says no name.
-                let isNamed = plan.manifest.requestsHTTP
+                simulator.serve(answers, as: name, hiding: leaf.secrets.mapValues { $0.reveal() })
+                // A plugin with its own HTTP client names no vendor.
+                let isNamed = leaf.manifest.requestsHTTP
                 new.target = target(isNamed ? "" : name, name: isNamed ? name : nil, gate.world?.time)
                 server = name
             case .vendor(let name):
-                try? simulator.serve(name, accepting: plan.texts)
+                try? simulator.serve(name, accepting: leaf.texts)
                 new.target = target(name, keepsPaths: false)
                 (new.vendor, server) = (name, name)
             case .nothing, .noPlugin: if let refusal = gate.refusal { new.target = .none(refusal) }
@@ -220,10 +220,10 @@ final class Simulation: Sendable {
                 guard state.host != nil else { return ([], []) }
                 var (ended, begun): ([SimulatedTimeline], [SimulatedTimeline]) = ([], [])
                 for path in Set(state.gates.keys).union(state.running.keys) {
-                    let plan = try? leaves[path]?.get()
+                    let leaf = try? leaves[path]?.get()
                     let earlier = state.running[path]
-                    // A plan that is not in use may have replaced the substitute that runs.
-                    let gate = [state.gates[path], earlier].compactMap(\.self).first { $0.isInUse(by: plan) }
+                    // A configuration that is not in use may have replaced the substitute that runs.
+                    let gate = [state.gates[path], earlier].compactMap(\.self).first { $0.isInUse(by: leaf) }
                     state.running[path] = gate
                     guard gate?.timeline !== earlier?.timeline else { continue }
                     ended += [earlier?.timeline].compactMap(\.self)
@@ -262,8 +262,8 @@ extension SimulatedGate {
     /// A plugin that consists of the leaf's manifest and the answers of the file.
     fileprivate func interface(_ operations: SimulatedOperations, _ plugins: PluginLookup) -> SimulationTarget {
         do throws(ConnectorError) {
-            guard let manifest = plugins.interfaceText(plan.specification) else {
-                throw ConnectorError(.invalidManifest, "the manifest of \(plan.manifest.id) cannot be read")
+            guard let manifest = plugins.interfaceText(leaf.specification) else {
+                throw ConnectorError(.invalidManifest, "the manifest of \(leaf.manifest.id) cannot be read")
             }
             let standIn = operations.standIn(source: file?.lastPathComponent ?? "a file")
             return .plugin(try LinkedPlugin(manifest: manifest.text, file: manifest.file, standIn: standIn))
@@ -278,7 +278,7 @@ extension Manifest {
     fileprivate var requestsHTTP: Bool { (requiredServices + optionalServices).contains("http/1") }
 }
 
-extension LeafPlan {
+extension ResolvedLeaf {
     /// The string values of the configuration, including secrets, by field.
     fileprivate var texts: [String: String] {
         var texts: [String: String] = [:]

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorConsoleWeb
+internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorLoading
 internal import Synchronization
@@ -15,6 +16,40 @@ struct WebSession: Sendable {
     let file: ConfigurationOption
     /// The stream for the links: standard output, unless that carries a JSON document.
     let stream: StandardStream
+    /// The requests to the API in progress that act on the host.
+    var acts = ControlActs()
+
+    /// A console that is served until it is stopped.
+    struct Serving: Sendable {
+        fileprivate let task: Task<Void, Never>
+        fileprivate let failure: OneShot<ConnectorError>
+
+        /// Waits until the caller's task is cancelled, and goes on serving.
+        ///
+        /// - Throws: The error that prevents serving, such as an address in use.
+        func waitUnlessCancelled() async throws(ConnectorError) {
+            if let error = await failure.waitUnlessCancelled() { throw error }
+        }
+
+        /// Stops it. Responses in progress have a second to end.
+        func stop() async {
+            task.cancel()
+            await task.value
+        }
+    }
+
+    /// Starts serving in a task of its own.
+    func start() -> Serving {
+        let failure = OneShot<ConnectorError>()
+        let task = Task<Void, Never> {
+            do throws(ConnectorError) {
+                try await run()
+            } catch {
+                failure.send(error)
+            }
+        }
+        return Serving(task: task, failure: failure)
+    }
 
     /// Serves until the task is cancelled.
     ///
@@ -23,7 +58,7 @@ struct WebSession: Sendable {
         let isFirst = Mutex(true)
         let stream = stream
         let faults = session.faultLine
-        try await WebConsole.serve(session.consoleModel(file), of: session.host, options) { link in
+        try await WebConsole.serve(session.consoleModel(file), of: session.host, options, acts: acts) { link in
             let first = isFirst.withLock { first in
                 defer { first = false }
                 return first
@@ -41,13 +76,14 @@ extension HostSession {
             host,
             commands: CommandLines(file: file.isExplicit ? file.file : nil, isSimulated: simulatorPort != nil)
         ) { [host] in
-            PluginLookup(configuration: host.configuration, options: ConnectorHost.Options()).everything.entries.map {
-                entry in
+            let lookup = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
+            return lookup.everything.entries.map { entry in
+                let error = entry.error ?? entry.candidate.flatMap { lookup.admission.problem(of: $0) }
                 let certificate = ConformanceCertificate.of(entry.path) { PluginInspection(path: entry.path).sha256 }
                 return PluginSummary(
                     path: entry.path,
                     manifest: entry.manifest,
-                    problem: entry.error?.message,
+                    problem: error?.message,
                     level: certificate?.level
                 )
             }

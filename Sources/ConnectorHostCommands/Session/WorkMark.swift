@@ -47,7 +47,7 @@ enum WorkMark {
         }
     }
 
-    /// Creates the mark under another name first, so that nobody sees it before it is complete and locked.
+    /// Creates the mark under another name first, so that no process sees it before it is complete and locked.
     private static func make(_ note: [UInt8], in folder: String) throws(SystemError) {
         try Directory.makePrivate(folder)
         try Directory.checkPrivate(folder)

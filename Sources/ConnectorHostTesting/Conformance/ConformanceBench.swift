@@ -221,10 +221,14 @@ final class ConformanceBench: Sendable {
         let bound = manifest.uses.map(\.name).filter { !unbound.contains($0) }
         return UsedGates(bound, unbound: unbound) { call in
             do throws(ConnectorError) {
-                guard let double = doubles[call.use] else {
-                    throw ConnectorError(.notOpen, "the suite was given no gate \"\(call.use)\"", isRetryable: true)
+                guard let double = doubles[call.template.use] else {
+                    throw ConnectorError(
+                        .notOpen,
+                        "the suite was given no gate \"\(call.template.use)\"",
+                        isRetryable: true
+                    )
                 }
-                return .success(try await double(call.operation, call.arguments).utf8())
+                return .success(try await double(call.template.operation, call.arguments).utf8())
             } catch {
                 return .failure(ServiceFailure(error))
             }

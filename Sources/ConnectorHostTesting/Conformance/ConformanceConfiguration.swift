@@ -17,8 +17,8 @@ struct ConformanceConfiguration: Sendable {
     let config: JSONObject
     /// The variables that its secrets are read from.
     let variables: [String: String]
-    /// The plan by which a host would open it; nil if it cannot be pointed at the vendor.
-    let plan: LeafPlan?
+    /// The leaf as a host would open it; nil if it cannot be pointed at the vendor.
+    let leaf: ResolvedLeaf?
     /// Whether the suite generated values for required fields that were not given.
     let isMade: Bool
 
@@ -86,17 +86,17 @@ struct ConformanceConfiguration: Sendable {
         if case .server(let base, _, let time) = vendor {
             resolved = resolved.pointing { _, _ in .server(base, time: time) }
         }
-        plan = try? resolved.leaves["plugin"]?.get()
+        leaf = try? resolved.leaves["plugin"]?.get()
         self.config = config
         self.variables = variables
-        text = JSONValue.object((plan ?? plain)?.config ?? JSONObject()).utf8()
-        secrets = (plan ?? plain)?.secrets ?? [:]
+        text = JSONValue.object((leaf ?? plain)?.config ?? JSONObject()).utf8()
+        secrets = (leaf ?? plain)?.secrets ?? [:]
     }
 
     /// The values of the fields as texts, secrets included, for a simulator to accept as credentials.
     var texts: [String: String] {
         var texts: [String: String] = [:]
-        for member in plan?.config.members ?? [] {
+        for member in leaf?.config.members ?? [] {
             texts[member.name] = member.value.string ?? member.value.bool.map { "\($0)" }
         }
         for (name, secret) in secrets { texts[name] = secret.reveal() }
@@ -125,7 +125,7 @@ struct ConformanceConfiguration: Sendable {
 }
 
 extension ConfigurationErrors {
-    /// The errors in words, without their positions in a text that nobody wrote.
+    /// The errors in words, without their positions in a text that no one wrote.
     var sentences: [String] {
         errors.map { error in
             var error = error

@@ -61,7 +61,7 @@ extension RuleRun {
         }
         var isSimulated = true
         if case .configured = vendor {
-            isSimulated = made.plan?.makesNoRequests ?? false
+            isSimulated = made.leaf?.makesNoRequests ?? false
             guard isSimulated || !options.config.isEmpty else {
                 throw RuleStop.unchecked(
                     "nothing answers in place of the vendor: pass --answers FILE, or --config with a server for tests"
@@ -100,6 +100,7 @@ extension RuleRun {
         let host = ConnectorHost(
             resolved,
             plugins: lookup,
+            source: ConfigurationSource(environment: environment) { _ in lookup },
             options: hostOptions,
             logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
         )

@@ -196,6 +196,13 @@ public enum DatabaseConformance {
                 if page.cursor == nil { break }
             }
             expect(paged == [6, 5, 4, 3, 2, 1, 0], "the pages of 3 records have \(paged)")
+            ids.append(try await database.create(["parity": "none"], in: collection).id)
+            for comparison in [DatabaseQuery.Comparison.less, .lessOrEqual, .greater, .greaterOrEqual] {
+                let isBelow = comparison == .less || comparison == .lessOrEqual
+                let query = DatabaseQuery([.init("number", comparison, .integer(isBelow ? 99 : -1))])
+                let count = try await database.query(query, in: collection).records.count
+                expect(count == 7, "\(query.json) found \(count) records, not the 7 that have the member")
+            }
             for id in ids { try await database.delete(id, in: collection) }
             let rest = try await database.query(in: collection).records
             expect(rest.isEmpty, "\(rest.count) records are left after all were deleted")

@@ -88,8 +88,9 @@ extension ConnectorHost {
     ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process. Only the program of
     ///     runners is found by the process's `CONNECTOR_RUNNER`, unless this has one, too.
     ///   - clock: The clock of the host and of its plugins, also of those in runners; nil for a ``ManualHostClock`` that never moves.
-    ///     Nothing times out while the clock stands. So finish or cancel calls before ``ConnectorHost/ConnectorHost/close()``, which
-    ///     waits for them, or move the clock meanwhile: `await clock.advance(by: .seconds(1)) { await host.close() }`.
+    ///     While the clock stands, nothing times out, and the lines that a plugin logs have the room of one second. So finish or cancel
+    ///     calls before ``ConnectorHost/ConnectorHost/close()``, which waits for them, or move the clock meanwhile:
+    ///     `await clock.advance(by: .seconds(1)) { await host.close() }`.
     ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. The default
     ///     returns the argument, so that waits are predictable.
     ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses storage must pass a directory.
@@ -116,7 +117,6 @@ extension ConnectorHost {
             try Configuration(parsing: isWhole ? connectors : prefix + connectors + "}", environment: environment)
                 .appending(added, environment: environment)
         }
-        let lookup = examine(plugins)
         let clock = clock ?? ManualHostClock()
         var options = Options(
             environment: environment,
@@ -128,32 +128,22 @@ extension ConnectorHost {
         // A test may name a program of its own.
         if environment["CONNECTOR_RUNNER"] == nil, let runner, !runner.isEmpty { options.runner = runner }
         options.outbox = stateDirectory == nil && configuration.stateDirectory == nil ? .memory : .sqlite
-        let resolved = try located(after: prefix) { () throws(ConfigurationErrors) in
-            try configuration.resolved(
-                environment: environment,
-                simulation: worlds.isEmpty ? nil : SimulationRequest(paths: Set(worlds.keys)),
-                manifest: worlds.isEmpty ? lookup.manifest : lookup.interface
-            )
+        // The files may have changed since the host was created.
+        var source = ConfigurationSource(
+            environment: environment,
+            simulating: worlds.isEmpty ? nil : SimulationRequest(paths: Set(worlds.keys))
+        ) { _ in examine(plugins) }
+        let (resolved, lookup) = try located(after: prefix) { [source] () throws(ConfigurationErrors) in
+            try source.resolve(configuration)
         }
         var simulated: [SimulatedLeaf] = []
         for (path, answers) in worlds {
             simulated.append(try SimulatedLeaf(path, answers, in: resolved, lookup, clock: clock))
         }
-        let standIns = Dictionary(simulated.map { ($0.path, $0.plugin) }) { first, _ in first }
-        let replaced = resolved.replacing(standIns)
-        let host = ConnectorHost(replaced, plugins: lookup, options: options, logger: logger) {
-            configuration,
-            _,
-            substitute throws(ConfigurationErrors) in
-            // The files may have changed since the host was created.
-            let lookup = examine(plugins).substituting(substitute)
-            let resolved = try configuration.resolved(
-                environment: environment,
-                simulation: standIns.isEmpty ? nil : SimulationRequest(paths: Set(standIns.keys)),
-                manifest: standIns.isEmpty ? lookup.manifest : lookup.interface
-            )
-            return (resolved.replacing(standIns), lookup)
-        }
+        let standIns = StandIns(plugins: Dictionary(simulated.map { ($0.path, $0.plugin) }) { first, _ in first })
+        if !worlds.isEmpty { source.simulation = standIns }
+        let replaced = standIns.pointing(resolved, lookup)
+        let host = ConnectorHost(replaced, plugins: lookup, source: source, options: options, logger: logger)
         for leaf in simulated { leaf.startTimeline(of: host, clock: clock) }
         return host
     }
@@ -165,5 +155,14 @@ extension ConnectorHost {
     public func report(where isWanted: @Sendable (Report) -> Bool) async -> Report {
         for await report in reports where isWanted(report) { return report }
         return report
+    }
+}
+
+/// The plugins with answers that take the places of leaves' own, by the leaves' paths.
+private struct StandIns: ConfigurationSimulation {
+    let plugins: [String: LinkedPlugin]
+
+    func pointing(_ resolved: ResolvedConfiguration, _ lookup: PluginLookup) -> ResolvedConfiguration {
+        resolved.replacing(plugins)
     }
 }

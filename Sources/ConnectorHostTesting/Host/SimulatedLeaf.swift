@@ -27,20 +27,22 @@ struct SimulatedLeaf {
         clock: any HostClock
     ) throws(ConfigurationErrors) {
         self.path = path
+        let written: SimulatedWorld
         do throws(SimulatedWorld.Faults) {
-            world = try SimulatedWorld(parsing: answers.utf8(), file: "answers of \(path)")
+            written = try SimulatedWorld(parsing: answers.utf8(), file: "answers of \(path)")
         } catch {
             throw ConfigurationErrors(error.errors)
         }
-        operations = SimulatedOperations(world, clock: clock)
-        let plan: LeafPlan
+        let plan: ResolvedLeaf
         do throws(ConnectorError) {
-            plan = try Self.plan(of: path, world, in: resolved)
+            plan = try Self.plan(of: path, written, in: resolved)
         } catch {
             throw ConfigurationErrors([error])
         }
-        let faults = world.faults(with: plan.manifest)
+        let faults = written.faults(with: plan.manifest)
         guard faults.isEmpty else { throw ConfigurationErrors(faults) }
+        world = written.labelled(by: plan.manifest)
+        operations = SimulatedOperations(world, clock: clock)
         do throws(ConnectorError) {
             guard let manifest = plugins.interfaceText(plan.specification) else {
                 throw ConnectorError(.invalidManifest, "the manifest of \(plan.manifest.id) cannot be read")
@@ -57,7 +59,7 @@ struct SimulatedLeaf {
         of path: String,
         _ world: SimulatedWorld,
         in resolved: ResolvedConfiguration
-    ) throws(ConnectorError) -> LeafPlan {
+    ) throws(ConnectorError) -> ResolvedLeaf {
         guard let plan = resolved.leaves[path] else {
             throw ConnectorError(
                 .unknownConnector,

@@ -3,6 +3,7 @@
 
 package import ConnectorLoading
 package import ConnectorManifest
+internal import ConnectorPlatform
 
 /// An operation of a loaded plugin, resolved and ready to call.
 ///
@@ -31,6 +32,8 @@ package final class ResolvedOperation: @unchecked Sendable {
     private let isDeclaredPrompt: Bool
     /// How a foreign function reports errors; nil for a plugin's function.
     package let foreign: ForeignConvention?
+    /// The image of the plugin, which crash notes name during calls of a foreign function.
+    let mark: NamedImage?
 
     /// Resolves the function's symbol and prepares calls to it.
     package init(_ operation: Operation, of plugin: Plugin) throws(ConnectorError) {
@@ -45,6 +48,7 @@ package final class ResolvedOperation: @unchecked Sendable {
         self.isDeclaredPrompt = operation.isPrompt
         self.isAsync = operation.signature.isAsync
         self.foreign = operation.foreign
+        self.mark = plugin.mark
         self.takesTexts = TextOperation.fits(operation.signature)
         unsafe self.function = function
         layout = try CallLayout(

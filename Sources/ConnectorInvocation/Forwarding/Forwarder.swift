@@ -37,7 +37,7 @@ final class Forwarder: Sendable {
         let name: String
     }
 
-    private let environment: CallEnvironment
+    private let dependencies: CallDependencies
     private let owner: UInt64
     private let call: Call
     /// Makes a call that is answered at once.
@@ -51,14 +51,14 @@ final class Forwarder: Sendable {
 
     /// - Parameter owner: The instance that the operations belong to.
     init(
-        _ environment: CallEnvironment,
+        _ dependencies: CallDependencies,
         owner: UInt64,
         routes: [String: Route],
         exchange: @escaping Exchange,
         batch: @escaping Batch,
         _ call: @escaping Call
     ) {
-        self.environment = environment
+        self.dependencies = dependencies
         self.owner = owner
         self.routes = routes
         self.exchange = exchange
@@ -70,8 +70,8 @@ final class Forwarder: Sendable {
     func answer(_ name: String, _ arguments: CallArguments) -> Result<CallResult, ConnectorError> {
         let answer = Monitor<Result<CallResult, ConnectorError>?>(nil)
         let options = CallOptions()
-        let deadline = environment.deadline(after: options.timeoutNanoseconds)
-        Task(executorPreference: environment.gateThreads) { [call] in
+        let deadline = dependencies.deadline(after: options.timeoutNanoseconds)
+        Task(executorPreference: dependencies.gateThreads) { [call] in
             let result = await Self.result(of: call, name, arguments, options, deadline)
             answer.withLock { $0 = result }
             answer.signal()
@@ -82,13 +82,13 @@ final class Forwarder: Sendable {
     /// Starts an asynchronous call, which completes an operation.
     func start(_ operation: UInt64, _ name: String, _ arguments: CallArguments, by deadline: UInt64) {
         tasks.withLock { tasks in
-            tasks[operation] = Task(executorPreference: environment.gateThreads) { [self] in
-                let options = CallOptions { [environment, owner] value in
-                    _ = environment.operations.progress(operation, owner: owner, value)
+            tasks[operation] = Task(executorPreference: dependencies.gateThreads) { [self] in
+                let options = CallOptions { [dependencies, owner] value in
+                    _ = dependencies.operations.progress(operation, owner: owner, value)
                 }
                 let result = await Self.result(of: call, name, arguments, options, deadline)
                 _ = self.tasks.withLock { $0.removeValue(forKey: operation) }
-                environment.operations.complete(operation, owner: owner, result.map(\.text))
+                dependencies.operations.complete(operation, owner: owner, result.map(\.text))
             }
         }
     }

@@ -24,7 +24,7 @@ package final class ForwardingInstance: Sendable {
     /// - Throws: `unsupported` if this system does not let a process make code.
     package init(
         _ manifest: Manifest,
-        environment: CallEnvironment,
+        dependencies: CallDependencies,
         context: HostContext,
         services: any InstanceServices,
         exchange: @escaping @Sendable (ForwardedCall) throws(ConnectorError) -> Int32?,
@@ -63,7 +63,7 @@ package final class ForwardingInstance: Sendable {
             }
         )
         let forwarder = Forwarder(
-            environment,
+            dependencies,
             owner: context.owner,
             routes: routes,
             exchange: exchange,
@@ -73,7 +73,7 @@ package final class ForwardingInstance: Sendable {
         instance = PluginInstance(
             forwarding: plugin,
             to: forwarder,
-            environment: environment,
+            dependencies: dependencies,
             context: context,
             services: services
         )

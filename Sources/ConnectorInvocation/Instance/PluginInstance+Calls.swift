@@ -49,15 +49,15 @@ extension PluginInstance: Channel {
         services.callBegins(trace)
         defer { services.callEnds(id) }
         if isInPlace {
-            let start = environment.clock.now()
+            let start = dependencies.clock.now()
             trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
             if isPrompt {
-                judge(operation, took: environment.clock.now() - start)
+                judge(operation, took: dependencies.clock.now() - start)
                 leavePromptly()
             }
         } else {
             threads.run { [self] in
-                let start = environment.clock.now()
+                let start = dependencies.clock.now()
                 trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
                 if operation.probation.isOn { countOnProbation(operation, since: start) }
             }
@@ -113,10 +113,10 @@ extension PluginInstance: Channel {
         let early = operations.takeOutcome(of: id)
         // A function that has completed its call may still block its thread.
         if let early, inFlight.stage != .inside { return early }
-        let clock = environment.clock
+        let clock = dependencies.clock
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
-        let timer = clock.schedule(after: wait.saturatingAdding(environment.grace)) { [self] in
+        let timer = clock.schedule(after: wait.saturatingAdding(dependencies.grace)) { [self] in
             atDeadline(of: id, inFlight, after: wait)
         }
         let outcome: OperationTable.Outcome
@@ -143,21 +143,21 @@ extension PluginInstance: Channel {
             case .inside: lateReturn(from: inFlight.function)
             case .over: lateCompletion(of: id, inFlight.function.name)
             }
-        let elapsed = wait.saturatingAdding(environment.grace)
+        let elapsed = wait.saturatingAdding(dependencies.grace)
         // A function runs no faster for a clock that does.
-        let patience = environment.clock.duration(ofSystemTime: max(elapsed, Overdue.leastWait))
-        let isFast = environment.clock.systemTime(of: wait) < wait
+        let patience = dependencies.clock.duration(ofSystemTime: max(elapsed, Overdue.leastWait))
+        let isFast = dependencies.clock.systemTime(of: wait) < wait
         _ = giveUp(id, (isFast ? overdue.onFastClock : overdue).error(after: wait))
         guard elapsed < patience else { return checkReturn(of: inFlight) }
-        _ = environment.clock.schedule(after: patience - elapsed) { [self] in checkReturn(of: inFlight) }
+        _ = dependencies.clock.schedule(after: patience - elapsed) { [self] in checkReturn(of: inFlight) }
     }
 
     /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread.
     private func checkReturn(of inFlight: CallInFlight) {
         // A runner's host has reported it at the deadline.
-        guard inFlight.isLostAtDeadline(), environment.grace == 0 else { return }
+        guard inFlight.isLostAtDeadline(), dependencies.grace == 0 else { return }
         // Logging must not block the clock's thread.
-        environment.cancelThreads.run { [self] in
+        dependencies.cancelThreads.run { [self] in
             context.misbehaved("\(inFlight.function.name) holds a thread of the host past the deadline of its call")
         }
     }
@@ -200,13 +200,13 @@ extension PluginInstance: Channel {
         let operations = operations
         if let outcome = operations.takeOutcome(of: id) { return outcome }
         let owner = context.owner
-        let timer = environment.giveUpAtDeadline(
+        let timer = dependencies.giveUpAtDeadline(
             { [self] id in lateCompletion(of: id, name) },
             id,
             owner: owner,
             deadline: deadline
         ) { [self] id in cancel(id) }
-        defer { environment.clock.cancel(timer) }
+        defer { dependencies.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.awaitOutcome(of: id)
         } onCancel: {

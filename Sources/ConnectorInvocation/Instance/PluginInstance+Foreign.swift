@@ -21,7 +21,7 @@ extension PluginInstance {
         return try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
             frame.set(values)
             frame.lendBuffers()
-            let (returned, number) = unsafe PluginCode.running(operation.function) {
+            let (returned, number) = unsafe PluginCode.running(operation.function, of: operation.mark) {
                 errno = 0
                 return (unsafe frame.call(operation.function), errno)
             }

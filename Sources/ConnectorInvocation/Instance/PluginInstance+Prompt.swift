@@ -32,7 +32,7 @@ extension PluginInstance {
     /// - Parameter nanoseconds: In the clock's time; the function is judged by the system's.
     package func judge(_ operation: ResolvedOperation, took nanoseconds: UInt64) {
         guard nanoseconds > Self.promptLimit else { return }
-        let time = environment.clock.systemTime(of: nanoseconds)
+        let time = dependencies.clock.systemTime(of: nanoseconds)
         guard time > Self.promptLimit, let length = operation.probation.begin() else { return }
         let span = Duration.nanoseconds(Int64(clamping: time)).brief
         context.misbehaved(
@@ -43,7 +43,7 @@ extension PluginInstance {
 
     /// Counts a call of a function that has to run on threads of the host until it proves prompt.
     func countOnProbation(_ operation: ResolvedOperation, since start: UInt64) {
-        let time = environment.clock.systemTime(of: environment.clock.now() - start)
+        let time = dependencies.clock.systemTime(of: dependencies.clock.now() - start)
         operation.probation.count(isQuick: time <= Self.promptLimit)
     }
 }

@@ -38,7 +38,7 @@ package final class PluginInstance: @unchecked Sendable {
     /// The handles that the plugin has returned.
     package let handles = HandleTable()
 
-    package let environment: CallEnvironment
+    package let dependencies: CallDependencies
     /// The threads on which calls by name enter the plugin.
     package let threads: CallThreads
     /// The threads that notify the plugin of given-up calls.
@@ -46,7 +46,7 @@ package final class PluginInstance: @unchecked Sendable {
     /// How many prompt functions are inside the plugin on the threads of their callers.
     let promptCount = Atomic<Int>(0)
     /// The table of pending calls.
-    package var operations: OperationTable { environment.operations }
+    package var operations: OperationTable { dependencies.operations }
     private let foreign: Mutex<ForeignState>
     private let activity = Mutex(Activity())
     private let destroyed = OneShot<Void>()
@@ -61,14 +61,19 @@ package final class PluginInstance: @unchecked Sendable {
     private struct Activity {
         /// The running functions.
         var inside: [String] = []
+        /// The cancellations that wait for their thread or run on it.
+        var cancellations = 0
         var isEnding = false
+
+        /// Whether `destroy` is next.
+        var isOver: Bool { isEnding && inside.isEmpty && cancellations == 0 }
     }
 
     /// Creates an instance by calling the plugin's `create`, which a foreign library does not have.
     package init(
         of plugin: Plugin,
         configuration: [UInt8],
-        environment: CallEnvironment,
+        dependencies: CallDependencies,
         context: HostContext,
         services: any InstanceServices
     ) throws(ConnectorError) {
@@ -99,9 +104,9 @@ package final class PluginInstance: @unchecked Sendable {
         self.services = services
         usesGates = !plugin.manifest.uses.isEmpty
         isStandIn = plugin.owner is StandIn
-        self.environment = environment
-        self.threads = CallThreads(environment.workers)
-        self.cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
+        self.dependencies = dependencies
+        self.threads = CallThreads(dependencies.workers)
+        self.cancelThreads = CallThreads(dependencies.cancelThreads, limit: 4)
         let object = plugin.table == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
@@ -114,7 +119,7 @@ package final class PluginInstance: @unchecked Sendable {
     init(
         forwarding plugin: Plugin,
         to forwarder: Forwarder,
-        environment: CallEnvironment,
+        dependencies: CallDependencies,
         context: HostContext,
         services: any InstanceServices
     ) {
@@ -123,9 +128,9 @@ package final class PluginInstance: @unchecked Sendable {
         self.context = context
         self.services = services
         (usesGates, isStandIn) = (false, false)
-        self.environment = environment
-        threads = CallThreads(environment.workers)
-        cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
+        self.dependencies = dependencies
+        threads = CallThreads(dependencies.workers)
+        cancelThreads = CallThreads(dependencies.cancelThreads, limit: 4)
         foreign = Mutex(ForeignState(configuration: JSONObject()))
         unsafe pointer = Unmanaged.passUnretained(forwarder).toOpaque()
         self.forwarder = forwarder
@@ -171,7 +176,8 @@ package final class PluginInstance: @unchecked Sendable {
             let operation = try operation(named: name)
             let signature = operation.operation.signature
             let state = foreign.withLock(\.self)
-            let given = signature.parameters.compactMap { parameter in
+            // A field may have the name of what the library's `open` has made of it.
+            let given = signature.parameters.filter { state.bound[$0.name] == nil }.compactMap { parameter in
                 state.configuration[parameter.name].map { (parameter.name, $0) }
             }
             let values = try CallArguments(JSONObject(given)).values(
@@ -182,8 +188,13 @@ package final class PluginInstance: @unchecked Sendable {
             )
             let outputs = try callNow(operation, values)
             if phase == .open {
+                let resultName = operation.foreign?.resultName
                 foreign.withLock { state in
-                    for output in outputs where !output.name.isEmpty { state.bound[output.name] = output.value }
+                    for output in outputs {
+                        // A single result has no name in the answer.
+                        guard let name = output.name.isEmpty ? resultName : output.name else { continue }
+                        state.bound[name] = output.value
+                    }
                 }
             }
             return .success([])
@@ -223,7 +234,7 @@ package final class PluginInstance: @unchecked Sendable {
     ///
     /// The instance is not destroyed before the plugin has been notified.
     package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
-        guard enter("cancel") else { return next() }
+        guard count({ $0.cancellations += 1 }) else { return next() }
         notifyCancelled(operation, then: next)
     }
 
@@ -231,10 +242,10 @@ package final class PluginInstance: @unchecked Sendable {
     ///
     /// - Returns: Whether the call was pending.
     package func giveUp(_ operation: UInt64, _ error: ConnectorError) -> Bool {
-        let isAlive = enter("cancel")
+        let isAlive = count { $0.cancellations += 1 }
         let isGivenUp = operations.giveUp(operation, owner: context.owner, error)
         guard isAlive else { return isGivenUp }
-        if isGivenUp { notifyCancelled(operation) {} } else { leave("cancel") }
+        if isGivenUp { notifyCancelled(operation) {} } else { countOut { $0.cancellations -= 1 } }
         return isGivenUp
     }
 
@@ -248,20 +259,23 @@ package final class PluginInstance: @unchecked Sendable {
         services.cancelCalls(during: operation)
         cancelThreads.run { [self] in
             if let cancel = unsafe plugin.table?.cancel {
-                services.lifeCycle("cancel", isInside: true)
+                let function = PluginFunction("cancel")
+                cancelThreads.entered(function)
+                services.lifeCycle(function.name, isInside: true)
                 unsafe PluginCode.running(unsafeBitCast(cancel, to: UnsafeRawPointer.self)) {
                     unsafe cancel(pointer, operation)
                 }
-                services.lifeCycle("cancel", isInside: false)
+                services.lifeCycle(function.name, isInside: false)
+                cancelThreads.left(function)
             }
-            leave("cancel")
+            countOut { $0.cancellations -= 1 }
             next()
         }
     }
 
-    /// The plugin functions that are running on threads of the host, except typed calls.
+    /// The plugin functions that are running on threads of the host, except typed calls. A `cancel` that waits for its thread is none.
     package var functionsInside: [PluginFunction] {
-        activity.withLock(\.inside).map { PluginFunction($0) } + threads.functionsInside
+        activity.withLock(\.inside).map { PluginFunction($0) } + threads.functionsInside + cancelThreads.functionsInside
     }
 
     // MARK: Destroying
@@ -276,35 +290,44 @@ package final class PluginInstance: @unchecked Sendable {
         let isLast = activity.withLock { activity in
             guard !activity.isEnding else { return false }
             activity.isEnding = true
-            return activity.inside.isEmpty
+            return activity.isOver
         }
         if isLast { destroy() }
         return destroyed
     }
 
     /// Counts a function in; ``leave(_:)`` counts it out. Returns false once the instance is about to be destroyed.
-    private func enter(_ function: String) -> Bool {
+    private func enter(_ function: String) -> Bool { count { $0.inside.append(function) } }
+
+    private func leave(_ function: String) {
+        countOut { activity in
+            if let index = activity.inside.firstIndex(of: function) { activity.inside.remove(at: index) }
+        }
+    }
+
+    /// Registers work that must finish before the instance is destroyed; false if destruction has begun.
+    private func count(_ change: (inout Activity) -> Void) -> Bool {
         activity.withLock { activity in
             guard !activity.isEnding else { return false }
-            activity.inside.append(function)
+            change(&activity)
             return true
         }
     }
 
-    private func leave(_ function: String) {
+    private func countOut(_ change: (inout Activity) -> Void) {
         let isLast = activity.withLock { activity in
-            if let index = activity.inside.firstIndex(of: function) { activity.inside.remove(at: index) }
-            return activity.isEnding && activity.inside.isEmpty
+            change(&activity)
+            return activity.isOver
         }
         if isLast { destroy() }
     }
 
     /// Calls the plugin's `destroy` after its callbacks have returned.
     private func destroy() {
-        guard let drained = services.stop() else { return environment.gateThreads.run { self.destroyNow() } }
-        Task(executorPreference: environment.gateThreads) { [self] in
+        guard let drained = services.stop() else { return dependencies.gateThreads.run { self.destroyNow() } }
+        Task(executorPreference: dependencies.gateThreads) { [self] in
             await drained.wait()
-            environment.gateThreads.run { self.destroyNow() }
+            dependencies.gateThreads.run { self.destroyNow() }
         }
     }
 

@@ -34,8 +34,8 @@ package final class RundownGuard: @unchecked Sendable {
         package let instance: Unmanaged<PluginInstance>?
     }
 
-    /// The environment shared by all calls.
-    package let environment: CallEnvironment
+    /// The dependencies shared by all calls.
+    package let dependencies: CallDependencies
 
     /// The maximum number of instances with callers inside: one, its successor, and those whose callers never return.
     package static let seatCount = 8
@@ -73,8 +73,8 @@ package final class RundownGuard: @unchecked Sendable {
     }
 
     /// Creates a guard that admits no call.
-    package init(_ environment: CallEnvironment) {
-        self.environment = environment
+    package init(_ dependencies: CallDependencies) {
+        self.dependencies = dependencies
         unsafe counts = .allocate(capacity: Self.seatCount)
         unsafe occupants = .allocate(capacity: Self.seatCount)
         for seat in 0..<Self.seatCount {
@@ -167,27 +167,27 @@ package final class RundownGuard: @unchecked Sendable {
     /// Directs new calls to an instance.
     ///
     /// - Returns: The instance's seat, for ``vacate(_:)``; nil if instances whose callers never return occupy all seats.
-    package func lead(to channel: any Channel) -> Int? {
+    package func directCalls(to channel: any Channel) -> Int? {
         state.withLock { state in
-            guard let seat = take(channel, &state) else { return nil }
+            guard let seat = assignSeat(to: channel, &state) else { return nil }
             change(&state, to: seat)
             return seat
         }
     }
 
-    /// Takes a seat for an instance that receives no calls yet.
+    /// Reserves a seat for an instance that receives no calls yet.
     ///
-    /// - Returns: The seat, for ``lead(toSeat:)`` or ``vacate(_:)``; nil as for ``lead(to:)``.
+    /// - Returns: The seat, for ``directCalls(toSeat:)`` or ``vacate(_:)``; nil as for ``directCalls(to:)``.
     package func reserve(for channel: any Channel) -> Int? {
-        state.withLock { take(channel, &$0) }
+        state.withLock { assignSeat(to: channel, &$0) }
     }
 
     /// Directs new calls to the instance of a reserved seat; cannot fail.
-    package func lead(toSeat seat: Int) {
+    package func directCalls(toSeat seat: Int) {
         state.withLock { change(&$0, to: seat) }
     }
 
-    private func take(_ channel: any Channel, _ state: inout State) -> Int? {
+    private func assignSeat(to channel: any Channel, _ state: inout State) -> Int? {
         guard let seat = state.empty.indices.first(where: { state.empty[$0] == nil }) else { return nil }
         state.empty[seat] = OneShot()
         let instance = unsafe channel.instance.map { unsafe Unmanaged.passUnretained($0) }

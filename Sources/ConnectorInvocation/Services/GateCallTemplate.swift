@@ -3,7 +3,7 @@
 
 package import CConnector
 
-/// A copy of a plugin's call of a gate that it uses, with arguments that nobody has parsed.
+/// A copy of a plugin's call of a gate that it uses, with unparsed arguments.
 package struct GateCallTemplate: Sendable {
     /// The name in the manifest's `uses`.
     package var use: String

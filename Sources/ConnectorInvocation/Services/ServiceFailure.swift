@@ -97,6 +97,24 @@ extension ServiceFailure {
         return status
     }
 
+    /// Reads a failure that the host of a runner has written; without an object, the message has only the status.
+    package init(status: Int32, _ error: connector_error?) {
+        let message = error.map { Self.text($0.message) } ?? ""
+        self.init(
+            status: status,
+            message: message.isEmpty ? "the host refuses without a reason (status \(status))" : message,
+            domain: error.map { Self.text($0.domain) } ?? "host",
+            detail: error?.detail ?? 0,
+            isRetryable: (error?.retryable ?? 0) != 0,
+            retryAfter: error?.retry_after_ns ?? 0
+        )
+    }
+
+    /// The text in a C character array, up to its first NUL.
+    private static func text<Tuple>(_ tuple: Tuple) -> String {
+        unsafe withUnsafeBytes(of: tuple) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
     /// Copies text into a C character array, cut at a character boundary, with a terminating NUL.
     private static func copy<Tuple>(_ text: String, to tuple: inout Tuple) {
         unsafe withUnsafeMutableBytes(of: &tuple) { buffer in
@@ -109,7 +127,7 @@ extension ServiceFailure {
 
 extension connector_error {
     /// Copies the object into one that the plugin owns, up to its `struct_size`, which stays as its owner set it.
-    package func write(to pointer: UnsafeMutablePointer<connector_error>?) {
+    fileprivate func write(to pointer: UnsafeMutablePointer<connector_error>?) {
         guard let pointer = unsafe pointer else { return }
         let start = MemoryLayout<UInt32>.size
         let size = unsafe min(Int(pointer.pointee.struct_size), MemoryLayout<connector_error>.size)

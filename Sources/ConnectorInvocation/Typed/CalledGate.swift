@@ -69,7 +69,7 @@ extension CalledGate {
         _ options: CallOptions
     ) async throws(ConnectorError) -> CallResult {
         do throws(ConnectorError) {
-            let deadline = rundown.environment.deadline(after: options.timeoutNanoseconds)
+            let deadline = rundown.dependencies.deadline(after: options.timeoutNanoseconds)
             var admission =
                 if let admission = rundown.admitNow() { admission } else { try await admit(name, by: deadline) }
             while true {
@@ -118,7 +118,7 @@ extension CalledGate {
 
     /// Admits a typed call that ``RundownGuard/admitNow(_:)`` did not, waiting up to the options' timeout.
     package func admit(_ name: String, within options: CallOptions) async throws(ConnectorError) -> Admission {
-        try await admit(name, by: rundown.environment.deadline(after: options.timeoutNanoseconds), .typed)
+        try await admit(name, by: rundown.dependencies.deadline(after: options.timeoutNanoseconds), .typed)
     }
 
     /// Admits a call that ``RundownGuard/admitNow(_:)`` did not; it may wait in line.
@@ -141,7 +141,7 @@ extension CalledGate {
                 if let admission = rundown.admitNow(passage) { return admission }
                 continue
             }
-            try await serialGate.enter(name, by: deadline, rundown.environment.clock)
+            try await serialGate.enter(name, by: deadline, rundown.dependencies.clock)
             // If a successor has replaced the instance in the meantime, wait in the successor's line.
             if let admission = rundown.admitNow(passage, insideSerialGateOf: instance) { return admission }
             serialGate.leave()

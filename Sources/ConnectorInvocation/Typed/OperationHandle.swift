@@ -128,14 +128,14 @@ package struct OperationHandle: Sendable {
 
     private func makeCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         do throws(ConnectorError) {
-            let deadline = rundown.environment.deadline(after: options.timeoutNanoseconds)
+            let deadline = rundown.dependencies.deadline(after: options.timeoutNanoseconds)
             let admission =
                 if let admission = rundown.admitNow(.typed) {
                     admission
                 } else {
                     try await gate.admit(name, by: deadline, .typed)
                 }
-            guard rundown.environment.clock.now() < deadline else {
+            guard rundown.dependencies.clock.now() < deadline else {
                 throw CallOptions.noTime(for: name, isRetryable: true)
             }
             var services: (any InstanceServices)?
@@ -153,7 +153,7 @@ package struct OperationHandle: Sendable {
                 }
             }
             defer { services?.callEnds(id) }
-            if let outcome = rundown.environment.operations.takeOutcome(of: id) { return try outcome.get() }
+            if let outcome = rundown.dependencies.operations.takeOutcome(of: id) { return try outcome.get() }
             let channel = admission.channel
             defer { extendLifetime(admission) }
             let instance = if let known = channel.instance { known } else { try channel.forwardingInstance() }

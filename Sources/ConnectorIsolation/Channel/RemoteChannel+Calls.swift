@@ -43,10 +43,10 @@ extension RemoteChannel {
         if let objection = manifest.lifecycle?.objection(to: operation) { throw objection }
         let signature = operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
-        guard environment.remaining(until: deadline) > 0 else {
+        guard dependencies.remaining(until: deadline) > 0 else {
             throw CallOptions.noTime(for: name, isRetryable: true)
         }
-        guard let id = environment.operations.begin(owner: context.owner, progress: options.onProgress) else {
+        guard let id = dependencies.operations.begin(owner: context.owner, progress: options.onProgress) else {
             throw OperationTable.isFull
         }
         let trace = TraceContext.current.during(id, by: deadline)
@@ -80,7 +80,7 @@ extension RemoteChannel {
         guard payload.count <= FrameHeader.limit else {
             let limit = "\(FrameHeader.limit >> 20) MiB"
             let error = ConnectorError(.tooLarge, "\(name): the arguments have more than \(limit) together")
-            environment.operations.complete(id, owner: context.owner, .failure(error))
+            dependencies.operations.complete(id, owner: context.owner, .failure(error))
             return
         }
         let number = state.withLock { state -> UInt32? in
@@ -98,18 +98,18 @@ extension RemoteChannel {
             }
         }
         state.withLock { ($0.pending[id], $0.inside[id]) = (nil, nil) }
-        environment.operations.complete(id, owner: context.owner, .failure(notSent(name)))
+        dependencies.operations.complete(id, owner: context.owner, .failure(notSent(name)))
     }
 
     /// Awaits the outcome of a call.
     private func outcome(of id: UInt64, _ function: PluginFunction, by deadline: UInt64) async -> OperationTable.Outcome
     {
-        let operations = environment.operations
+        let operations = dependencies.operations
         defer { forget(id) }
         if let early = operations.takeOutcome(of: id) { return early }
-        let wait = environment.remaining(until: deadline)
-        let timer = environment.clock.schedule(after: wait) { [self] in atDeadline(of: id, function, after: wait) }
-        defer { environment.clock.cancel(timer) }
+        let wait = dependencies.remaining(until: deadline)
+        let timer = dependencies.clock.schedule(after: wait) { [self] in atDeadline(of: id, function, after: wait) }
+        defer { dependencies.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.awaitOutcome(of: id)
         } onCancel: {
@@ -135,17 +135,17 @@ extension RemoteChannel {
             } else {
                 .completion(of: function.name, isWaiting: isWaiting(for: id))
             }
-        let isFast = environment.clock.systemTime(of: wait) < wait
+        let isFast = dependencies.clock.systemTime(of: wait) < wait
         let error = (isFast ? overdue.onFastClock : overdue).error(after: wait)
-        guard environment.operations.giveUp(id, owner: context.owner, error) else { return }
+        guard dependencies.operations.giveUp(id, owner: context.owner, error) else { return }
         if isInside { remains(function, of: id) }
         // A function that begins only now is not late.
         if isInside, isTaken {
             // A function runs no faster for a clock that does.
-            let patience = environment.clock.duration(ofSystemTime: max(wait, Overdue.leastWait))
+            let patience = dependencies.clock.duration(ofSystemTime: max(wait, Overdue.leastWait))
             if wait < patience {
                 let rest = patience - wait
-                _ = environment.clock.schedule(after: rest) { [self] in checkReturn(of: id, function.name) }
+                _ = dependencies.clock.schedule(after: rest) { [self] in checkReturn(of: id, function.name) }
             } else {
                 checkReturn(of: id, function.name)
             }
@@ -161,7 +161,7 @@ extension RemoteChannel {
         }
         guard isInside else { return }
         // Logging must not block the clock's thread.
-        environment.cancelThreads.run { [self] in
+        dependencies.cancelThreads.run { [self] in
             context.misbehaved("\(name) holds a thread of its runner past the deadline of its call")
         }
     }
@@ -221,7 +221,7 @@ extension RemoteChannel {
     package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
         tell(of: operation)
         checkPulse()
-        environment.cancelThreads.run(next)
+        dependencies.cancelThreads.run(next)
     }
 
     /// Tells the runner that an operation was given up.
@@ -235,7 +235,7 @@ extension RemoteChannel {
 
     /// Checks, after something was late, that the runner still answers, and ends it if it does not.
     func checkPulse() {
-        let clock = environment.clock
+        let clock = dependencies.clock
         runner.checkPulse(on: clock, patience: clock.duration(ofSystemTime: Self.grace))
     }
 
@@ -243,7 +243,7 @@ extension RemoteChannel {
     private static let grace: UInt64 = 2_000_000_000
 }
 
-extension CallEnvironment {
+extension CallDependencies {
     /// The time until a deadline, in nanoseconds.
     func remaining(until deadline: UInt64) -> UInt64 {
         guard deadline != .max else { return .max }

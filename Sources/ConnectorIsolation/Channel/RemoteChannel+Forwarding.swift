@@ -22,7 +22,7 @@ extension RemoteChannel {
             let number = state.withLock(\.number)
             let made = try ForwardingInstance(
                 manifest,
-                environment: environment,
+                dependencies: dependencies,
                 context: context,
                 services: services,
                 exchange: { [weak self] call throws(ConnectorError) in

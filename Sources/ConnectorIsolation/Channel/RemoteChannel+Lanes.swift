@@ -57,7 +57,7 @@ extension RemoteChannel {
     func lane() -> CallLane? {
         guard runner.ringReading.isUsed else { return nil }
         return runner.lanes.take(
-            environment.clock,
+            dependencies.clock,
             patience: CallOptions().timeoutNanoseconds,
             open: { descriptor in runner.send(.lane, instance: 0, [], descriptor: descriptor) != nil },
             onLate: checkPulse

@@ -28,11 +28,11 @@ extension RemoteChannel {
                 let id = try message.integer(UInt64.self)
                 let json = try message.data()
                 // Parsing holds up the messages after it.
-                guard environment.operations.isPending(id) else { return }
+                guard dependencies.operations.isPending(id) else { return }
                 guard json.count <= Self.progressLimit, let value = try? JSONValue(parsing: json) else {
                     throw MessageReader.malformed
                 }
-                _ = environment.operations.progress(id, owner: context.owner, value)
+                _ = dependencies.operations.progress(id, owner: context.owner, value)
             case .returned:
                 let id = try message.integer(UInt64.self)
                 state.withLock { state in
@@ -70,7 +70,7 @@ extension RemoteChannel {
         let outcome: OperationTable.Outcome =
             try message.bool() ? .success(try message.data()) : .failure(try ConnectorError(&message))
         // A late answer is harmless; the plugin's own mistakes are noticed in the runner, which reports them.
-        if environment.operations.complete(id, owner: context.owner, outcome) == .accepted { forget(id) }
+        if dependencies.operations.complete(id, owner: context.owner, outcome) == .accepted { forget(id) }
     }
 
     func forget(_ id: UInt64) {
@@ -110,7 +110,7 @@ extension RemoteChannel {
         for (id, call) in pending {
             let sending = call.isInLine ? .no : Self.sending(of: call.message, taken: taken)
             let error = end.error(call.name, plugin: plugin, sending: sending, isRepeatable: call.isRepeatable)
-            environment.operations.complete(id, owner: context.owner, .failure(error))
+            dependencies.operations.complete(id, owner: context.owner, .failure(error))
         }
         let sending = Self.sending(of: creation, taken: taken)
         settle(.failure(end.error("create", plugin: plugin, sending: sending, isRepeatable: true)))

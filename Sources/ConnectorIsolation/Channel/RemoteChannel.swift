@@ -19,7 +19,7 @@ package final class RemoteChannel: Channel, RunnerClient {
     /// The loaded bytes; nil for a library that the runner's dynamic linker finds.
     package let content: ImageContent?
     let manifest: Manifest
-    let environment: CallEnvironment
+    let dependencies: CallDependencies
     let context: HostContext
     let services: any InstanceServices
     let runner: Runner
@@ -89,7 +89,7 @@ package final class RemoteChannel: Channel, RunnerClient {
         _ manifest: Manifest,
         content: ImageContent?,
         on runner: Runner,
-        environment: CallEnvironment,
+        dependencies: CallDependencies,
         context: HostContext,
         services: any InstanceServices,
         onLoss: @escaping @Sendable (ConnectorError) -> Void
@@ -98,11 +98,11 @@ package final class RemoteChannel: Channel, RunnerClient {
         self.manifest = manifest
         self.content = content
         self.runner = runner
-        self.environment = environment
+        self.dependencies = dependencies
         self.context = context
         self.services = services
         self.onLoss = onLoss
-        requests = RemoteServices(services, environment)
+        requests = RemoteServices(services, dependencies)
     }
 
     /// Nil: the instance is in another process.
@@ -150,7 +150,7 @@ package final class RemoteChannel: Channel, RunnerClient {
             throw notSent("create")
         }
         state.withLock { $0.creation = message ?? .max }
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         let rest = deadline > now ? deadline - now : 0
         let end = SystemTime.monotonic().saturatingAdding(rest)
         let answer = creation.wait { answer in
@@ -226,7 +226,7 @@ package final class RemoteChannel: Channel, RunnerClient {
         }
         guard isFirst else { return }
         let drained = requests.stop()
-        Task(executorPreference: environment.gateThreads) { [self] in
+        Task(executorPreference: dependencies.gateThreads) { [self] in
             await drained?.wait()
             services.invalidate()
             context.giveBack()

@@ -13,7 +13,7 @@ internal import Synchronization
 /// redact and count the same things, and secrets stay here.
 final class RemoteServices: Sendable {
     let services: any InstanceServices
-    private let environment: CallEnvironment
+    private let dependencies: CallDependencies
     /// Where the storage is read and written, and the time of a recording read: files are synced, and each plugin may hold one host
     /// thread with that.
     private let storing: CallThreads
@@ -38,12 +38,12 @@ final class RemoteServices: Sendable {
         var numbers: [UInt64: UInt64] = [:]
     }
 
-    init(_ services: any InstanceServices, _ environment: CallEnvironment) {
+    init(_ services: any InstanceServices, _ dependencies: CallDependencies) {
         self.services = services
-        self.environment = environment
-        storing = CallThreads(environment.workers, limit: 1)
-        followsHostClock = environment.hasOwnClock
-        timers = PluginTimers(clock: environment.clock, limit: 2 * TimerCallback.limit)
+        self.dependencies = dependencies
+        storing = CallThreads(dependencies.workers, limit: 1)
+        followsHostClock = dependencies.hasOwnClock
+        timers = PluginTimers(clock: dependencies.clock, limit: 2 * TimerCallback.limit)
     }
 
     /// Says where answers go.
@@ -101,7 +101,7 @@ final class RemoteServices: Sendable {
     private func stopAndTell() {
         let drained = stop()
         guard let drained else { return send(.stopped, MessageWriter()) }
-        Task(executorPreference: environment.gateThreads) { [self] in
+        Task(executorPreference: dependencies.gateThreads) { [self] in
             await drained.wait()
             send(.stopped, MessageWriter())
         }
@@ -156,13 +156,13 @@ final class RemoteServices: Sendable {
 
     /// The deadline on the host's clock, for what the runner states.
     func deadline(_ stated: UInt64) -> UInt64 {
-        followsHostClock || stated == .max ? stated : environment.clock.deadline(after: stated)
+        followsHostClock || stated == .max ? stated : dependencies.clock.deadline(after: stated)
     }
 
     /// What the runner is told of a deadline: the time that remains, since the processes have no clock in common, or the deadline itself
     /// if the runner follows the host's clock.
     func stated(_ deadline: UInt64) -> UInt64 {
-        followsHostClock ? deadline : environment.remaining(until: deadline)
+        followsHostClock ? deadline : dependencies.remaining(until: deadline)
     }
 
     /// Runs a request that may wait for the disk, after those that came before it.

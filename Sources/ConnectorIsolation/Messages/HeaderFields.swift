@@ -19,6 +19,15 @@ package struct HeaderFields: Sendable {
         self.fields = fields.map { (Array($0.name.utf8), Array($0.value.utf8)) }
     }
 
+    /// The fields of a response.
+    package var httpFields: HTTPFields {
+        HTTPFields(
+            fields.map { name, value in
+                HTTPField(name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self))
+            }
+        )
+    }
+
     /// Copies fields from a struct of the ABI; nil if a pointer is null where none may be, or if there are too many.
     package init?(_ start: UnsafePointer<connector_http_header>?, _ count: UInt64) {
         guard count <= Self.limit, unsafe count == 0 || start != nil else { return nil }

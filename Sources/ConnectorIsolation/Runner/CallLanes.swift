@@ -41,7 +41,7 @@ package final class CallLanes: Sendable {
         _ clock: any HostClock,
         patience: UInt64,
         open: (_ descriptor: Int32) -> Bool,
-        onLate: () -> Void = {}
+        onLate: () -> Void
     ) -> CallLane? {
         enum Finding { case lane(CallLane), room, none }
         let finding = state.withLock { state -> Finding in

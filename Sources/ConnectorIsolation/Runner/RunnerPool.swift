@@ -9,7 +9,7 @@ internal import Synchronization
 /// The runners of a host: each is started when its first gate opens, and ends with its last.
 package final class RunnerPool: Sendable {
     /// One of the two runners of a key: an instance is in one, its standby or its successor in the other.
-    package enum Berth: Sendable, Hashable {
+    package enum Replica: Sendable, Hashable {
         case first
         case second
 
@@ -24,7 +24,7 @@ package final class RunnerPool: Sendable {
         /// Tells images of one plugin apart, so that an old image's memory goes with its runner; nil if the file names the runner.
         package var image: Image?
         /// Which of the two runners.
-        package var berth: Berth
+        package var replica: Replica
         /// What the runner may do: instances with different permissions share none.
         package var sandbox: SandboxSettings
 
@@ -32,11 +32,11 @@ package final class RunnerPool: Sendable {
         package init(
             _ description: String,
             image: Image? = nil,
-            in berth: Berth = .first,
+            in replica: Replica = .first,
             sandbox: SandboxSettings
         ) {
             self.description = description
-            self.berth = berth
+            self.replica = replica
             self.image = image
             self.sandbox = sandbox
         }
@@ -87,7 +87,7 @@ package final class RunnerPool: Sendable {
 
         mutating func removeDead() {
             living.removeAll { !$0.isAlive }
-            // A caller that uses a slot may be about to fill it. Nobody waits for the lock of a slot without users.
+            // A caller that uses a slot may be about to fill it. The lock of a slot without users is free.
             slots = slots.filter { $0.value.users > 0 || !$0.value.slot.withLock(\.isEmpty) }
         }
     }

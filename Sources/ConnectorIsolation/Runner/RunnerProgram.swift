@@ -64,7 +64,7 @@ package final class RunnerProgram: Sendable {
 
     // MARK: Bytes
 
-    /// What the next runner is started from: the sealed bytes, or else the file, if nobody has written into it since it was opened.
+    /// What the next runner is started from: the sealed bytes, or else the file, if it has not been written into since it was opened.
     ///
     /// - Throws: `unavailable` if the file has been written into, or, on macOS, if another file is at the path by now.
     func image() throws(ConnectorError) -> Image {

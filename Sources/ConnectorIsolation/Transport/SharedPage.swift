@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// What a host and its runner share from the beginning: how many messages the runner has taken, the note that it leaves if it
@@ -9,11 +10,9 @@ internal import Synchronization
 package final class SharedPage: Sendable {
     /// The place of the note, after the counter.
     private static let noteOffset = 4096
-    /// The size of the note.
-    private static let noteSize = 32768
     /// The bytes that a ring holds; longer messages pass through it in pieces.
     package static let ringCapacity = 256 << 10
-    private static let ringsOffset = noteOffset + noteSize
+    private static let ringsOffset = noteOffset + CrashNote.sizeLimit
     private static var size: Int { ringsOffset + 2 * RingMemory.size(capacity: ringCapacity) }
 
     private let memory: SharedMemory
@@ -66,7 +65,7 @@ package final class SharedPage: Sendable {
     /// A copy of the runner's note; empty if it has left none.
     package var noteText: [UInt8] {
         let start = unsafe memory.address + Self.noteOffset
-        let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Self.noteSize))
+        let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: CrashNote.sizeLimit))
         return Array(bytes.prefix { $0 != 0 })
     }
 }

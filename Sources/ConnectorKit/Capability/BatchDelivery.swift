@@ -8,7 +8,7 @@ public import ConnectorCapabilities
 /// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It rejects that item and
 /// delivers the others. If the vendor itself says which items it refuses, throw a ``BatchRefusal``. Any other failure ends the delivery;
 /// the answers ask the host to retry the items of that request, and say that those of later ones were not sent. So do they if half of
-/// the call's time is over, after which no further request starts. A request that nobody answers times out a little before the call: of
+/// the call's time is over, after which no further request starts. A request that is not answered times out a little before the call: of
 /// a call that misses its deadline, the host learns nothing, and delivers everything again.
 public struct BatchDelivery: Sendable {
     /// The greatest size of one encoded item, in bytes.

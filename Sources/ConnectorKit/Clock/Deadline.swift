@@ -51,7 +51,7 @@ package final class Deadline: Sendable {
         return now >= (isFirst ? middle : known)
     }
 
-    /// Ends the requests of the call a little before the call itself, so that a request that nobody answers leaves time to answer for the
+    /// Ends the requests of the call a little before the call itself, so that a request that is not answered leaves time to answer for the
     /// others: by a twentieth of the time that is left, at least half a second, at most half of that time. Later calls do nothing.
     static func leaveTimeToAnswer() {
         // The middle is that of the whole time.

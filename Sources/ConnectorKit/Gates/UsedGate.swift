@@ -17,8 +17,8 @@ public struct UsedGate: Sendable {
 
     /// Calls an operation, and returns its result; null if it has none.
     ///
-    /// Cancelling the task cancels the call. The plugin's own operation limits it, too, by its deadline and if the host gives it up; a
-    /// task that the operation has left behind calls on its own account.
+    /// Cancelling the task cancels the call. The call also ends with the plugin's own operation, at its deadline or when the host gives
+    /// it up; a task that outlives the operation is not bound by it.
     ///
     /// - Parameters:
     ///   - operation: The operation's name in the capability.

@@ -9,8 +9,8 @@ public import ConnectorBase
 public protocol GateService: Sendable {
     /// Calls an operation of a used gate, and returns its result; null if it has none.
     ///
-    /// Cancelling the task cancels the call. The plugin's own operation limits it, too, by its deadline and if the host gives it up; a
-    /// task that the operation has left behind calls on its own account.
+    /// Cancelling the task cancels the call. The call also ends with the plugin's own operation, at its deadline or when the host gives
+    /// it up; a task that outlives the operation is not bound by it.
     ///
     /// - Parameters:
     ///   - use: The name in the manifest's `uses`.

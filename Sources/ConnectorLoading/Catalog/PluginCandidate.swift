@@ -58,6 +58,11 @@ package final class PluginCandidate: Sendable {
         self.init(manifest: manifest, path: path, sidecar: nil, image: .linked(linked), embeddedText: linked.manifest)
     }
 
+    /// The path for a process in another directory; the name of a foreign library or of a linked plugin as it is.
+    package var absolutePath: String {
+        if case .file = image { path.absolutePath } else { path }
+    }
+
     /// Whether the application links the plugin.
     package var isLinked: Bool {
         if case .linked = image { true } else { false }

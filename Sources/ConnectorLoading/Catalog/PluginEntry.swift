@@ -12,11 +12,11 @@ package struct PluginEntry: Sendable {
     /// An unusable entry is boxed, so that entries are cheap to move.
     private enum Content {
         case usable(PluginCandidate)
-        indirect case unusable(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError)
+        indirect case unusable(path: String, sidecar: String?, manifest: Manifest?, errors: [ConnectorError])
     }
 
-    private init(path: String, sidecar: String?, manifest: Manifest?, error: ConnectorError) {
-        content = .unusable(path: path, sidecar: sidecar, manifest: manifest, error: error)
+    private init(path: String, sidecar: String?, manifest: Manifest?, errors: [ConnectorError]) {
+        content = .unusable(path: path, sidecar: sidecar, manifest: manifest, errors: errors)
     }
 
     private init(_ candidate: PluginCandidate) {
@@ -47,10 +47,13 @@ package struct PluginEntry: Sendable {
         }
     }
 
-    /// The first reason that the plugin is unusable; nil if there is none.
-    package var error: ConnectorError? {
-        if case .unusable(_, _, _, let error) = content { error } else { nil }
+    /// Every reason that the plugin is unusable; empty if there is none.
+    package var errors: [ConnectorError] {
+        if case .unusable(_, _, _, let errors) = content { errors } else { [] }
     }
+
+    /// The first reason that the plugin is unusable; nil if there is none.
+    package var error: ConnectorError? { errors.first }
 
     /// The candidate to load; nil if the plugin is unusable.
     package var candidate: PluginCandidate? {
@@ -93,13 +96,13 @@ extension PluginEntry {
             try image.checkKind()
             let reading = ManifestReading(of: image, sidecar: sidecar)
             guard let manifest = reading.manifest, reading.problems.isEmpty else {
-                let error =
-                    reading.problems.first ?? ConnectorError(.invalidManifest, "the manifest of \(path) cannot be read")
-                self.init(path: path, sidecar: sidecar, manifest: reading.manifest, error: error)
+                let unread = [ConnectorError(.invalidManifest, "the manifest of \(path) cannot be read")]
+                let errors = reading.problems.isEmpty ? unread : reading.problems
+                self.init(path: path, sidecar: sidecar, manifest: reading.manifest, errors: errors)
                 return
             }
             if let problem = Preflight.abiProblem(manifest, path: path) {
-                self.init(path: path, sidecar: sidecar, manifest: manifest, error: problem)
+                self.init(path: path, sidecar: sidecar, manifest: manifest, errors: [problem])
                 return
             }
             self.init(
@@ -116,7 +119,7 @@ extension PluginEntry {
             )
         } catch {
             let manifest = sidecar.flatMap { ManifestReading.readSidecar($0).manifest }
-            self.init(path: path, sidecar: sidecar, manifest: manifest, error: error)
+            self.init(path: path, sidecar: sidecar, manifest: manifest, errors: [error])
         }
     }
 
@@ -124,12 +127,13 @@ extension PluginEntry {
     package init(sidecar: String) {
         let (manifest, problems) = ManifestReading.readSidecar(sidecar)
         guard let manifest, problems.isEmpty else {
-            let error = problems.first ?? ConnectorError(.invalidManifest, "\(sidecar) cannot be read")
-            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, error: error)
+            let unread = [ConnectorError(.invalidManifest, "\(sidecar) cannot be read")]
+            let errors = problems.isEmpty ? unread : problems
+            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, errors: errors)
             return
         }
         if let problem = Preflight.abiProblem(manifest, path: sidecar) {
-            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, error: problem)
+            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, errors: [problem])
         } else if let library = manifest.library, library.contains(ascii: "/") {
             let path = library.starts(ascii: "/") ? library : "\(sidecar.parentPath)/\(library)"
             self.init(image: path, sidecar: sidecar)
@@ -144,7 +148,7 @@ extension PluginEntry {
                 )
             )
         } else {
-            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, error: Self.notBuilt(sidecar))
+            self.init(path: sidecar, sidecar: sidecar, manifest: manifest, errors: [Self.notBuilt(sidecar)])
         }
     }
 
@@ -156,7 +160,7 @@ extension PluginEntry {
             path: path,
             sidecar: nil,
             manifest: nil,
-            error: ConnectorError(.unreadable, "the name of \(path) is not UTF-8", fix: "rename it")
+            errors: [ConnectorError(.unreadable, "the name of \(path) is not UTF-8", fix: "rename it")]
         )
     }
 

@@ -22,7 +22,13 @@ package struct ForeignLibrary {
             let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                 unsafe try LoadedImages.shared.image(of: content, name: name, path: bytes.path) {
                     () throws(DynamicLinker.Failure) in
-                    unsafe LoadedImage(try DynamicLinker.load(path: name), content: ImageContent(hashing: content))
+                    let wasLoaded = DynamicLinker.keep(loaded: name)
+                    let handle = unsafe try DynamicLinker.load(path: name)
+                    return unsafe LoadedImage(
+                        handle,
+                        content: ImageContent(hashing: content),
+                        wasLoaded: wasLoaded
+                    )
                 }
             }
             if let loaded { return loaded }
@@ -60,7 +66,7 @@ package struct ForeignLibrary {
                 unsafe bytes.withAllBytes({ unsafe $0.elementsEqual(content) }) == true
             else { return nil }
             let handle = unsafe try DynamicLinker.load(path: library.path)
-            return unsafe LoadedImage(handle, content: ImageContent(hashing: content))
+            return unsafe LoadedImage(handle, content: ImageContent(hashing: content), wasLoaded: true)
         #else
             return nil
         #endif

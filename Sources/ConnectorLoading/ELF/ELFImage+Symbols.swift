@@ -179,6 +179,15 @@ extension ELFImage {
     /// The maximum number of required symbols to examine, and of bytes in their names in total.
     private static let (requiredLimit, nameLimit) = (1 << 16, 16 << 20)
 
+    /// The names that `dlsym` would find in the image, in the order of its table, for suggestions: those of up to 64 bytes, among its
+    /// first symbols.
+    func exportedNames(_ dynamic: DynamicSection) -> [String] {
+        (1..<max(1, min(symbolCount(dynamic), 1 << 13))).compactMap { index -> String? in
+            guard let symbol = symbol(at: index, dynamic), symbol.isExported else { return nil }
+            return string(dynamic, at: symbol.name, limit: 65)
+        }
+    }
+
     /// The symbols that other images must define and that satisfy a condition.
     ///
     /// - Parameter isWanted: The condition; receives the name as a C string and as bytes.

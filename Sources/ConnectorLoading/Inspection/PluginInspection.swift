@@ -81,24 +81,26 @@ package struct PluginInspection: Sendable {
         sidecar = place.sidecar
         do throws(ConnectorError) {
             if place.image == nil, let sidecar { try resolveLibrary(of: sidecar) }
-            let bytes = try ImageBytes(path: self.path)
-            size = bytes.count
-            sha256 = try? bytes.sha256().description
-            try examine(PluginImage(bytes))
+            if problems.isEmpty {
+                let bytes = try ImageBytes(path: self.path)
+                size = bytes.count
+                sha256 = try? bytes.sha256().description
+                try examine(PluginImage(bytes))
+            }
         } catch {
             problems.append(error)
-            guard manifestText == nil, let sidecar else { return }
-            manifest = ManifestReading.readSidecar(sidecar).manifest
-            manifestText = ManifestReading.text(of: sidecar)
         }
+        guard manifestText == nil, let sidecar else { return }
+        manifest = ManifestReading.readSidecar(sidecar).manifest
+        manifestText = ManifestReading.text(of: sidecar)
     }
 
-    /// Finds the file that a sidecar without an image describes.
+    /// Finds the file that a sidecar without an image describes, or why there is none.
     private mutating func resolveLibrary(of sidecar: String) throws(ConnectorError) {
         let entry = PluginEntry(sidecar: sidecar)
         manifest = entry.manifest
         guard let candidate = entry.candidate else {
-            if let error = entry.error { throw error }
+            problems = entry.errors
             return
         }
         switch candidate.image {

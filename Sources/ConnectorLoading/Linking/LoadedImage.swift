@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorPlatform
+internal import ConnectorManifest
+package import ConnectorPlatform
 
 /// An image in this process's memory, where it stays until the process ends.
 ///
@@ -16,21 +17,35 @@ package struct LoadedImage: @unchecked Sendable {
     /// The bytes that were loaded.
     package let content: ImageContent
     private let handle: UnsafeMutableRawPointer
+    /// Whether the process had the image before the host loaded it.
+    private let wasLoaded: Bool
+    /// The image as crash notes name it; nil until ``named(as:)``.
+    package private(set) var mark: NamedImage?
 
     /// Wraps a handle of `dlopen`, which is never closed.
-    package init(_ handle: UnsafeMutableRawPointer, content: ImageContent) {
+    package init(_ handle: UnsafeMutableRawPointer, content: ImageContent, wasLoaded: Bool = false) {
         unsafe self.handle = handle
         self.content = content
+        self.wasLoaded = wasLoaded
     }
 
-    /// Registers the image for crash notes, on the first call.
-    package func name(plugin: String, path: String) {
-        unsafe PluginImages.shared.add(handle, plugin: plugin, path: path)
+    /// The image of a plugin, registered for crash notes.
+    func named(as candidate: PluginCandidate) -> LoadedImage {
+        // Other plugins may be linked with a foreign library, and the host itself may be.
+        let use: PluginImages.Use = candidate.manifest.entry != nil ? .own : wasLoaded ? .shared : .brought
+        var image = self
+        image.mark = unsafe PluginImages.shared.add(
+            handle,
+            plugin: candidate.name,
+            path: candidate.absolutePath,
+            use: use
+        )
+        return image
     }
 
     /// Registers a gate that uses the image for crash notes.
     package func name(gate: String) {
-        unsafe PluginImages.shared.add(gate: gate, of: handle)
+        if let mark { PluginImages.shared.add(gate: gate, of: mark) }
     }
 
     /// The address of an exported function; nil if none has this name.

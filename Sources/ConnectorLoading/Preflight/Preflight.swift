@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+internal import ConnectorBase
 package import ConnectorManifest
 
 /// Checks an image before any of its code runs; cheap enough for every load.
@@ -28,11 +29,20 @@ package enum Preflight {
         let image = soundness.image
         let path = image.bytes.path
         if let problem = abiProblem(manifest, path: path) { problems.append(problem) }
+        var exported: [String]?
+        func remedy(_ name: String) -> String {
+            guard manifest.entry == nil else { return exportRemedy }
+            // Each suggestion takes up to a millisecond, and a manifest may name thousands of functions.
+            guard problems.count < 20 else { return symbolRemedy(name, among: []) }
+            let names = exported ?? image.exportedNames(soundness.dynamic)
+            exported = names
+            return symbolRemedy(name, among: names)
+        }
         func check(_ name: String, role: @autoclosure () -> String) {
             if let symbol = image.exported(name.utf8Span.span, soundness.dynamic) {
                 if !soundness.isFunction(symbol) { problems.append(noFunction(name, role: role(), path: path)) }
             } else {
-                problems.append(symbolAbsent(name, role: role(), path: path))
+                problems.append(symbolAbsent(name, role: role(), path: path, fix: remedy(name)))
             }
         }
         if let entry = manifest.entry { check(entry, role: "its entry function") }
@@ -71,13 +81,30 @@ package enum Preflight {
     }
 
     /// The error for a function that the manifest names and the image does not export.
-    package static func symbolAbsent(_ symbol: String, role: String, path: String) -> ConnectorError {
+    package static func symbolAbsent(
+        _ symbol: String,
+        role: String,
+        path: String,
+        fix: String = Self.exportRemedy
+    ) -> ConnectorError {
         ConnectorError(
             .symbolAbsent,
             "\(path) does not export \(symbol.excerpt), which its manifest names as \(role.excerpt(of: roleLength))",
-            fix:
-                "export it (CONNECTOR_EXPORT in C, @_cdecl or @c in Swift, #[no_mangle] in Rust), or correct the manifest"
+            fix: fix
         )
+    }
+
+    /// The fix for a function that the plugin does not export.
+    package static let exportRemedy =
+        "export it (CONNECTOR_EXPORT in C, @_cdecl or @c in Swift, #[no_mangle] in Rust), or correct the manifest"
+
+    /// What to do about a function that a foreign library does not export: only the manifest can be wrong.
+    ///
+    /// - Parameter exported: The names that the library exports; empty if unknown.
+    package static func symbolRemedy(_ symbol: String, among exported: [String]) -> String {
+        let similar = exported.filter { abs($0.utf8.count - symbol.utf8.count) <= 3 }
+        return suggestion(for: symbol, among: similar)
+            ?? "correct the symbol in the manifest: nm -D lists what the library exports"
     }
 
     /// The error for a file that changed since it was found.

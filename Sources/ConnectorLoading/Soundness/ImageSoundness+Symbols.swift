@@ -48,7 +48,7 @@ extension ImageSoundness {
     /// Whether an undefined symbol is the start or the end of a section that the image does not have.
     ///
     /// The linker gold keeps these, weak and hidden, as in every image that is built for Swift's code coverage. The dynamic linker gives
-    /// them the image's own address in place of 0, which harms nobody: both ends of the section are the same.
+    /// them the image's own address in place of 0, which is harmless: both ends of the section are the same.
     private func isBoundOfNothing(_ symbol: ELFImage.Symbol) -> Bool {
         guard symbol.isHiddenImport, symbol.info == 2 << 4, symbol.other & 3 == 2, let strings = dynamic.strings,
             let name = image.bytes.text(at: strings + symbol.name, limit: 256)

@@ -112,6 +112,18 @@ extension [Capability] {
         }
         return isTaken ? "\(capability)/\(operation)" : "\(capability.name)/\(operation)"
     }
+
+    /// An unambiguous name for each operation: its own, or its label if a different one before it has the same name.
+    package var names: [String] {
+        // Several connectors below a composite may offer the same operation.
+        var (seen, taken): (Set<String>, Set<String>) = ([], [])
+        return flatMap { capability in
+            capability.operations.filter { seen.insert("\(capability.id) \($0.name)").inserted }.map { operation in
+                let isFirst = taken.insert(operation.name).inserted
+                return isFirst ? operation.name : label(of: operation.name, in: capability.id)
+            }
+        }
+    }
 }
 
 extension Substring {

@@ -11,6 +11,9 @@ public struct ForeignConvention: Sendable, Hashable {
     public var codes: [Int64: ConnectorError.Code]
     /// The parameters whose handles the library frees. The host revokes them before the call.
     public var releases: [String]
+    /// The name of the returned value, under which a gate's other operations get what its `open` returns; nil if the signature gives
+    /// none.
+    package var resultName: String?
 
     /// How to read success from a function's return value; the raw value is the word in the manifest.
     public enum Status: String, Sendable, Hashable, CaseIterable {
@@ -29,6 +32,18 @@ public struct ForeignConvention: Sendable, Hashable {
     /// Whether the function returns the signature's single result.
     package func returnsValue(of signature: Signature) -> Bool {
         status != .zero && !signature.results.isEmpty
+    }
+}
+
+extension Operation {
+    /// The values that a foreign function gives out and its signature names, with their types: out parameters, then the result.
+    package var outputs: [(name: String, type: ValueType)] {
+        var outputs: [(name: String, type: ValueType)] = []
+        for parameter in signature.parameters where parameter.direction == .out {
+            outputs.append((parameter.name, parameter.type))
+        }
+        if let name = foreign?.resultName, let result = signature.results.first { outputs.append((name, result.type)) }
+        return outputs
     }
 }
 

@@ -182,8 +182,9 @@ extension JSONReader {
         let text = string("signature", in: object, at: path, required: defined == nil) ?? defined?.signature
         guard let text, let symbol = given ?? derived else { return nil }
         let signature: Signature
+        let resultName: String?
         do throws(ConnectorError) {
-            signature = try Signature(parsing: text)
+            (signature, resultName) = try Signature.reading(text)
         } catch {
             let place = path.appending("signature")
             report(error.code, "\(self.name(of: place)): \(error.message)", fix: error.fix, at: place)
@@ -205,7 +206,7 @@ extension JSONReader {
             isDelivered: bool("delivered", in: object, at: path) ?? defined?.isDelivered ?? false,
             isPrompt: bool("prompt", in: object, at: path) ?? false,
             isSafe: bool("safe", in: object, at: path) ?? defined?.isSafe ?? false,
-            foreign: isForeign ? convention(of: signature, in: object, at: path) : nil
+            foreign: isForeign ? convention(of: signature, resultName, in: object, at: path) : nil
         )
     }
 }

@@ -6,7 +6,14 @@ internal import ConnectorBase
 /// Reads the parts of a sidecar that describe a foreign library.
 extension JSONReader {
     /// Reads how a foreign function reports success, and checks it against the signature.
-    mutating func convention(of signature: Signature, in object: JSONObject, at path: JSONPath) -> ForeignConvention {
+    ///
+    /// - Parameter resultName: The name that the signature's text gives the result.
+    mutating func convention(
+        of signature: Signature,
+        _ resultName: String?,
+        in object: JSONObject,
+        at path: JSONPath
+    ) -> ForeignConvention {
         let name = string("status", in: object, at: path) ?? ForeignConvention.Status.none.rawValue
         let known = ForeignConvention.Status.allCases.map(\.rawValue)
         let status = ForeignConvention.Status(rawValue: name)
@@ -21,7 +28,8 @@ extension JSONReader {
         let convention = ForeignConvention(
             status: status ?? .none,
             codes: codes(in: object, at: path),
-            releases: releases(of: signature, in: object, at: path)
+            releases: releases(of: signature, in: object, at: path),
+            resultName: resultName
         )
         for objection in objections(to: signature, convention) {
             report(.invalidValue, objection, at: path.appending("signature"))
@@ -107,11 +115,14 @@ extension JSONReader {
     }
 
     /// Reads the operations that open and close a gate.
+    ///
+    /// - Parameter fields: The fields of the configuration, from which they take values.
     mutating func lifecycle(
         in object: JSONObject,
         at path: JSONPath,
         isForeign: Bool,
-        capabilities: [Capability]
+        capabilities: [Capability],
+        fields: [ConfigurationField]
     ) -> ForeignLifecycle? {
         guard let value = object["lifecycle"] else { return nil }
         let here = path.appending("lifecycle")
@@ -134,6 +145,81 @@ extension JSONReader {
                 at: here.appending(key)
             )
         }
+        let open = lifecycle.open.flatMap { capabilities.operation(named: $0) }?.operation
+        // An operation that does not exist is reported above.
+        guard open != nil || lifecycle.open == nil else { return lifecycle }
+        let given = fields.map(\.name)
+        if let open {
+            checkInputs(of: open, given: given, "which is no field of the configuration", at: here.appending("open"))
+        }
+        if let close = lifecycle.close.flatMap({ capabilities.operation(named: $0) })?.operation {
+            checkInputs(
+                of: close,
+                given: given + (open?.outputs ?? []).map { $0.name },
+                "which is neither a result of \(open?.name ?? "an operation that opens") nor a field of the configuration",
+                opening: open,
+                at: here.appending("close")
+            )
+        }
+        if let open { checkBound(by: open, capabilities, at: path.appending("capabilities")) }
         return lifecycle
+    }
+
+    /// Reports the inputs of an operation of the life cycle that the host cannot fill in.
+    ///
+    /// - Parameters:
+    ///   - given: The names of what the host has.
+    ///   - objection: What is said of another input.
+    ///   - open: The operation that should give it; nil if that is the configuration.
+    private mutating func checkInputs(
+        of operation: Operation,
+        given: [String],
+        _ objection: String,
+        opening open: Operation? = nil,
+        at path: JSONPath
+    ) {
+        for input in operation.signature.parameters where input.direction == .in && !input.isOptional {
+            guard !given.contains(input.name), hasRoom() else { continue }
+            let fix =
+                if let open, let result = open.signature.results.first, open.foreign?.resultName == nil {
+                    "name the result of \(open.name): -> (\(input.name): \(result.type))"
+                } else if let open {
+                    "give the name \"\(input.name)\" to what \(open.name) returns"
+                } else {
+                    "declare \"\(input.name)\" in \"configuration\""
+                }
+            report(.invalidValue, "\(operation.name) needs \"\(input.name)\", \(objection)", fix: fix, at: path)
+        }
+    }
+
+    /// Reports the inputs that the host fills in with a result of the operation that opens, and that have another type.
+    private mutating func checkBound(by open: Operation, _ capabilities: [Capability], at path: JSONPath) {
+        let outputs = open.outputs
+        for capability in capabilities {
+            for operation in capability.operations where operation.name != open.name {
+                for input in operation.signature.parameters where input.direction == .in {
+                    guard let output = outputs.last(where: { $0.name == input.name }),
+                        !output.type.isPassable(as: input.type), hasRoom()
+                    else { continue }
+                    report(
+                        .invalidValue,
+                        "\(operation.name) takes \"\(input.name)\" as \(input.type), and \(open.name) gives it as \(output.type)",
+                        fix: "use one type, or give one of the two another name",
+                        at: path.appending("\(capability.id)").appending(operation.name).appending("signature")
+                    )
+                }
+            }
+        }
+    }
+}
+
+extension ValueType {
+    /// Whether the host can pass a value of this type where a function takes another one.
+    fileprivate func isPassable(as other: ValueType) -> Bool {
+        let kinds: [Set<ValueType>] = [
+            [.i8, .i16, .i32, .i64], [.u8, .u16, .u32, .u64], [.f32, .f64], [.handle],
+            [.string, .bytes, .bytes32, .json, .cstring],
+        ]
+        return kinds.contains { $0.contains(self) && $0.contains(other) }
     }
 }

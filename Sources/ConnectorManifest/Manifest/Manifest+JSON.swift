@@ -89,7 +89,13 @@ extension JSONReader {
         _ = members(of: .object(batch), at: batchPath, allowed: ["count", "bytes"])
         let capabilities = capabilities(in: object, at: root, plugin: id, isForeign: isForeign)
         if let entry { checkSymbols(of: capabilities, in: object, entry: entry, at: root) }
-        let lifecycle = lifecycle(in: object, at: root, isForeign: isForeign, capabilities: capabilities)
+        let lifecycle = lifecycle(
+            in: object,
+            at: root,
+            isForeign: isForeign,
+            capabilities: capabilities,
+            fields: configuration
+        )
         let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
         let thread = Manifest.ThreadClass(rawValue: threadName)
         if thread == nil {
@@ -100,6 +106,7 @@ extension JSONReader {
             )
         }
         guard let id, let version, let abi, let thread else { return nil }
+        let required = requiredServices(in: services, at: servicesPath)
         return Manifest(
             id: id,
             version: version,
@@ -110,8 +117,8 @@ extension JSONReader {
             thread: thread,
             capabilities: capabilities,
             configuration: configuration,
-            requiredServices: requiredServices(in: services, at: servicesPath),
-            optionalServices: strings("optional", in: services, at: servicesPath),
+            requiredServices: required,
+            optionalServices: optionalServices(in: services, besides: required, at: servicesPath),
             uses: uses(in: object, at: root, isForeign: isForeign),
             scenes: scenes(in: object, at: root, capabilities),
             egress: egress,
@@ -190,6 +197,24 @@ extension JSONReader {
         return services
     }
 
+    /// Reads the services that the plugin uses if the host has them.
+    private mutating func optionalServices(
+        in object: JSONObject,
+        besides required: [String],
+        at path: JSONPath
+    ) -> [String] {
+        let services = strings("optional", in: object, at: path)
+        for (index, service) in services.enumerated() where required.contains(service) && hasRoom() {
+            report(
+                .invalidValue,
+                "the service \"\(service.excerpt)\" is both required and optional",
+                fix: "remove it from one of the two",
+                at: path.appending("optional").appending(index)
+            )
+        }
+        return services
+    }
+
     private mutating func egress(in object: JSONObject, at path: JSONPath, fields: [ConfigurationField]) -> [String] {
         let hosts = strings("egress", in: object, at: path)
         let named = Set(fields.filter { $0.type == .url || $0.type == .string }.map { "{\($0.name)}" })
@@ -257,20 +282,22 @@ extension JSONReader {
             report(.invalidValue, "\(self.name(of: path)): the default \(objection)", at: path.appending("default"))
         }
         for (index, value) in field.allowedValues.enumerated() {
-            guard let objection = field.typeObjection(to: value) else { continue }
+            guard let objection = field.objection(to: value) else { continue }
             report(
                 .invalidValue,
                 "\(self.name(of: path)): an allowed value \(objection)",
                 at: path.appending("values").appending(index)
             )
         }
-        if let minimum = field.minimum, let maximum = field.maximum, minimum > maximum {
+        if object["values"]?.array?.isEmpty == true {
             report(
                 .invalidValue,
-                "\(self.name(of: path)): the minimum is higher than the maximum",
-                at: path.appending("minimum")
+                "\(self.name(of: path)): \"values\" is empty, so that no value is allowed",
+                fix: "list the values, or remove \"values\"",
+                at: path.appending("values")
             )
         }
+        checkBounds(of: field, at: path)
         if !isFieldName(name) {
             report(
                 .invalidValue,
@@ -290,6 +317,33 @@ extension JSONReader {
             report(.invalidValue, "\(self.name(of: path)): a secret must be a string", at: path.appending("type"))
         }
         return field
+    }
+
+    /// Reports empty ranges, and bounds on fields that take none.
+    private mutating func checkBounds(of field: ConfigurationField, at path: JSONPath) {
+        let hasBounds = [.integer, .number, .json].contains(field.type)
+        for (key, bound) in [("minimum", field.minimum), ("maximum", field.maximum)] where bound != nil && !hasBounds {
+            report(
+                .invalidValue,
+                "\(name(of: path)): only integers and numbers have a \(key)",
+                fix: "remove it, or correct the type",
+                at: path.appending(key)
+            )
+        }
+        guard hasBounds, let minimum = field.minimum, let maximum = field.maximum else { return }
+        if minimum > maximum {
+            report(
+                .invalidValue,
+                "\(name(of: path)): the minimum is higher than the maximum",
+                at: path.appending("minimum")
+            )
+        } else if field.type == .integer, minimum.rounded(.up) > maximum.rounded(.down) {
+            report(
+                .invalidValue,
+                "\(name(of: path)): there is no integer from the minimum to the maximum",
+                at: path.appending("minimum")
+            )
+        }
     }
 
     /// Whether a name is safe inside `{{secret:NAME}}` and `{NAME}`.

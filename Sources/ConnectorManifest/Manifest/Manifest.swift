@@ -109,14 +109,13 @@ extension Manifest {
 
     /// The inputs that the host fills in with the results of a foreign library's `open`.
     package var boundNames: Set<String> {
-        guard let name = lifecycle?.open, let signature = operation(named: name)?.operation.signature else { return [] }
-        let outputs = signature.parameters.filter { $0.direction == .out }.map(\.name)
-        return Set(outputs + signature.results.compactMap(\.name))
+        guard let name = lifecycle?.open, let operation = operation(named: name)?.operation else { return [] }
+        return Set(operation.outputs.map { $0.name })
     }
 
     /// The error for a call of an operation that the plugin does not have.
     package func unknownOperation(_ name: String) -> ConnectorError {
-        let known = callable.flatMap(\.operations).map(\.name)
+        let known = callable.names
         let defined = capabilities.compactMap { CapabilityDefinition.standard($0.id) }
         let isDefined = defined.contains { $0.operations.contains { $0.name == name } }
         return ConnectorError(

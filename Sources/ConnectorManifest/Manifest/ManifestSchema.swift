@@ -314,7 +314,8 @@ package enum ManifestSchema {
             ],
             "columns": [
                 "type": "array", "items": reference("column"), "maxItems": .integer(Int64(ManifestScene.partLimit)),
-                "description": "What is shown of each row; without them, its JSON.",
+                "description":
+                    "What is shown of each row; without them, its JSON. details needs a column, chart one that is a number.",
             ],
         ],
         "oneOf": [["required": ["operation"]], ["required": ["events"]]],

@@ -11,8 +11,17 @@ extension Signature {
     ///
     /// - Throws: A ``ConnectorError`` of code `syntax` whose position is the column in the text.
     public init(parsing text: String) throws(ConnectorError) {
+        self = try Self.reading(text).signature
+    }
+
+    /// Reads a signature, and the name of its single result, if the text gives one: it tells callers nothing, and so is no part of
+    /// the signature.
+    ///
+    /// - Throws: As ``init(parsing:)`` does.
+    static func reading(_ text: String) throws(ConnectorError) -> (signature: Signature, resultName: String?) {
         var parser = SignatureParser(text)
-        self = try parser.signature()
+        let signature = try parser.signature()
+        return (signature, parser.resultName)
     }
 }
 
@@ -20,6 +29,8 @@ extension Signature {
 private struct SignatureParser {
     private let text: [UInt8]
     private var index = 0
+    /// The name of a single result.
+    private(set) var resultName: String?
 
     init(_ text: String) {
         self.text = Array(text.utf8)
@@ -60,7 +71,7 @@ private struct SignatureParser {
             results.append(Signature.Result(name: name, type: try type()))
         } while consume(",")
         try expect(")")
-        if results.count == 1 { results[0].name = nil }
+        if results.count == 1 { resultName = results[0].name.take() }
         return results
     }
 

@@ -11,17 +11,20 @@ internal import Synchronization
 /// found; that one becomes a dead letter, and the batches grow again. After any other failure of a batch, or of its end, the delivery
 /// pauses: exponentially longer, at random, and not shorter than the vendor asks for, up to a day. The same events follow, without what has
 /// arrived meanwhile, since the vendor may have taken them, and only its answer was lost. After the second attempt in a row that takes too
-/// long, or ends the plugin's runner, half of them follow.
+/// long, or ends the plugin's runner, half of them follow. Events that fail by themselves wait on their own, and hold up no others; if none
+/// was delivered with them, from their second attempt on.
 package final class Delivery: Sendable {
     /// The connector.
-    let connector: DeliveryTarget
+    let target: DeliveryTarget
     let limits: BatchLimits
-    let environment: Environment
+    let dependencies: Dependencies
+    /// What the vendor has asked of the delivery before this one; nil for nothing.
+    let inherited: Pause?
     private let state = Mutex(State())
     private let ended = OneShot<Void>()
 
     /// The dependencies of a delivery.
-    package struct Environment: Sendable {
+    package struct Dependencies: Sendable {
         /// Where the events are.
         var engine: any OutboxEngine
         /// Measures the waits.
@@ -48,6 +51,16 @@ package final class Delivery: Sendable {
         case paused(DeliveryFailure, until: Timestamp)
     }
 
+    /// A wait that the vendor has asked for.
+    struct Pause: Sendable {
+        /// Its end, in monotonic time.
+        var end: UInt64
+        /// Why the last attempt failed.
+        var failure: DeliveryFailure
+        /// How many attempts in a row had failed.
+        var failures: Int
+    }
+
     /// How much has arrived, or how much must arrive before a wait ends.
     struct Arrivals {
         var count: Int
@@ -72,22 +85,29 @@ package final class Delivery: Sendable {
         var arrivals = Arrivals.none
         /// Whether an attempt is wanted at once.
         var isAwake = false
+        /// What the delivery that follows this one has to wait out; nil for nothing, and until this one has ended.
+        var unfinishedPause: Pause?
+        /// How often an operator has wanted all retries at once.
+        var hastenings = 0
         /// The signal that ends the wait in progress, and how much must arrive to end it; nil if no arrival does.
         var waiter: (signal: OneShot<Void>, enough: Arrivals?)?
     }
 
     /// Prepares a delivery without starting it.
-    package init(to connector: DeliveryTarget, _ environment: Environment) {
-        self.connector = connector
-        limits = connector.policy.limits(connector.limits)
-        self.environment = environment
+    ///
+    /// - Parameter inherited: The ``unfinishedPause`` of the delivery before it.
+    init(to target: DeliveryTarget, _ dependencies: Dependencies, after inherited: Pause? = nil) {
+        self.target = target
+        self.inherited = inherited
+        limits = target.policy.limits(target.limits)
+        self.dependencies = dependencies
     }
 
     /// The connector's path.
-    package var target: String { connector.path }
+    package var path: String { target.path }
 
     /// How its events are queued and delivered.
-    package var policy: DeliveryPolicy { connector.policy }
+    package var policy: DeliveryPolicy { target.policy }
 
     /// What the delivery is doing.
     package var condition: Condition { state.withLock(\.condition) }
@@ -97,6 +117,9 @@ package final class Delivery: Sendable {
 
     /// Whether no wait is to go on: the delivery was stopped, or an attempt is wanted at once.
     var isAwake: Bool { state.withLock { $0.isStopping || $0.isAwake } }
+
+    /// How often an operator has wanted all retries at once.
+    var hastenings: Int { state.withLock(\.hastenings) }
 
     // MARK: Waking
 
@@ -115,6 +138,10 @@ package final class Delivery: Sendable {
 
     /// Notes that other processes may have added events, an unknown number of them.
     package func arrivedElsewhere() { arrived(.max, bytes: .max) }
+
+    /// Notes that an operator wants all retries at once, also of what the attempt under way leaves to wait on its own. Call it before the
+    /// engine makes the others due, and ``wake()`` afterwards.
+    package func willHasten() { state.withLock { $0.hastenings += 1 } }
 
     /// Ends any pause, also one that the vendor asked for: an operator asks for an attempt now.
     package func wake() {
@@ -162,8 +189,13 @@ package final class Delivery: Sendable {
     /// Returns once the delivery has ended.
     package func end() async { await ended.wait() }
 
+    /// What the delivery that follows this one has to wait out, once this one has ended; nil for nothing.
+    var unfinishedPause: Pause? { state.withLock(\.unfinishedPause) }
+
     private func run() async {
-        await deliver()
+        let pause = await deliver()
+        // An operator who wants an attempt at once ends the wait, also of the next delivery.
+        state.withLock { $0.unfinishedPause = $0.isAwake ? nil : pause }
         set(.idle)
         ended.send()
     }
@@ -176,13 +208,11 @@ package final class Delivery: Sendable {
             defer { state.condition = condition }
             return state.condition != condition
         }
-        if hasChanged { environment.onChange() }
+        if hasChanged { dependencies.onChange() }
     }
 
     /// Begins the next look at the queue: what arrives or wakes the delivery from now on ends its next wait.
-    func beginLook() {
-        state.withLock { ($0.arrivals, $0.isAwake) = (.none, false) }
-    }
+    func beginLook() { state.withLock { ($0.arrivals, $0.isAwake) = (.none, false) } }
 
     /// Waits until a monotonic time, or until the delivery is woken or stopped, or enough has arrived.
     ///
@@ -197,7 +227,7 @@ package final class Delivery: Sendable {
             return false
         }
         guard !isDue else { return }
-        _ = await signal.wait(by: end ?? .max, on: environment.clock)
+        _ = await signal.wait(by: end ?? .max, on: dependencies.clock)
         state.withLock { $0.waiter = nil }
     }
 }

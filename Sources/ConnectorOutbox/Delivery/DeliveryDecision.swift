@@ -19,11 +19,13 @@ struct DeliveryDecision {
         case proceed
         /// Half of the batch, since one of its events makes the vendor refuse all of them.
         case split
+        /// The next batch: this one is tried again at that time, and its failure says nothing of others.
+        case leave(DeliveryFailure, until: Timestamp)
         /// What has kept its place, once the vendor can take it.
         case pause(DeliveryFailure, atLeast: Duration?, Suspect)
     }
 
-    /// What may be to blame for a failure of the connection.
+    /// What may be to blame for a failure after which the delivery pauses.
     ///
     /// What happens at one child of a composite counts, whatever the other children answer.
     enum Suspect: Hashable {
@@ -33,6 +35,9 @@ struct DeliveryDecision {
         case batch
         /// The event with this id, which the failure names: it was alone in the call during which the plugin's runner ended.
         case event(String)
+        /// Every event that was sent: none was delivered, and each failed by itself, which says nothing of others. The failure of a whole
+        /// batch counts only if the batch has a single event.
+        case everyEvent
     }
 
     /// Reads an answer, one for each event, or the error of the whole batch.
@@ -41,10 +46,12 @@ struct DeliveryDecision {
     /// refusal because of credentials, permissions or the address is not the event's fault.
     ///
     /// - Parameters:
+    ///   - waitAlone: Whether the events have failed by themselves before: they wait on their own, or do so if they fail so again.
     ///   - retryTime: Returns when to retry an event, not before the wait that the vendor asks for; at once if that is zero.
     init(
         _ answer: Result<[DeliveryAnswer], ConnectorError>,
         of batch: OutboxBatch,
+        waitAlone: Bool = false,
         retryTime: (_ entry: OutboxBatch.Entry, _ least: Duration?) -> Timestamp
     ) {
         let count = batch.entries.count
@@ -52,7 +59,14 @@ struct DeliveryDecision {
         case .failure(let error):
             var failure = DeliveryFailure(error.code, error.message, asking: error.retryAfter)
             guard Self.blamesEvent(error.code) else {
-                var suspect = Suspect.connection
+                let isConnection = Self.concernsConnection(error)
+                if waitAlone, !isConnection {
+                    let answer = DeliveryAnswer.retry(error.message, after: error.retryAfter, code: error.code)
+                    let answers = Array(repeating: answer, count: count)
+                    (outcomes, failures, next) = Self.leave(answers, answers.map { _ in .failed }, of: batch, retryTime)
+                    return
+                }
+                var suspect = count == 1 && !isConnection ? Suspect.everyEvent : .connection
                 if error.hasTimedOut || error.hasEndedRunner { suspect = .batch }
                 if error.hasEndedRunner, count == 1 {
                     failure.name(batch.entries[0])
@@ -76,8 +90,34 @@ struct DeliveryDecision {
                 next = .pause(failure, atLeast: least, failure.code == .timedOut ? .batch : .connection)
                 return
             }
-            (outcomes, failures, next) = Self.decide(answers, of: batch, retryTime)
+            let dispositions = answers.map { Disposition($0) }
+            if waitAlone, dispositions.contains(.failed), dispositions.allSatisfy({ $0 == .failed || $0 == .unsent }) {
+                (outcomes, failures, next) = Self.leave(answers, dispositions, of: batch, retryTime)
+            } else {
+                (outcomes, failures, next) = Self.decide(answers, dispositions, of: batch, retryTime)
+            }
         }
+    }
+
+    /// Reads answers by which all events that were sent failed by themselves, one by one or together, and as they have before. They hold
+    /// up no others, and are tried again at one time, so that those that came together stay together.
+    private static func leave(
+        _ answers: [DeliveryAnswer],
+        _ dispositions: [Disposition],
+        of batch: OutboxBatch,
+        _ retryTime: (_ entry: OutboxBatch.Entry, _ least: Duration?) -> Timestamp
+    ) -> (outcomes: [DeliveryOutcome], failures: [DeliveryFailure?], next: Next) {
+        let failed = dispositions.indices.filter { dispositions[$0] == .failed }
+        let oldest = failed.max { batch.entries[$0].attempts < batch.entries[$1].attempts } ?? 0
+        let due = retryTime(batch.entries[oldest], failed.compactMap { answers[$0].retryAfter }.max())
+        let sent = dispositions.indices.prefix((failed.last ?? -1) + 1)
+        let outcomes = sent.map { index -> DeliveryOutcome in
+            .retry(at: dispositions[index] == .failed ? due : retryTime(batch.entries[index], .zero))
+        }
+        let failures = sent.map { index -> DeliveryFailure? in
+            dispositions[index] == .failed ? DeliveryFailure(answers[index]) : nil
+        }
+        return (outcomes, failures, .leave(failures.compactMap(\.self).first ?? .unanswered, until: due))
     }
 
     /// Reads an answer for each event.
@@ -87,15 +127,15 @@ struct DeliveryDecision {
     /// delivery pauses, and also if no event was delivered or refused for good.
     private static func decide(
         _ answers: [DeliveryAnswer],
+        _ dispositions: [Disposition],
         of batch: OutboxBatch,
         _ retryTime: (_ entry: OutboxBatch.Entry, _ least: Duration?) -> Timestamp
     ) -> (outcomes: [DeliveryOutcome], failures: [DeliveryFailure?], next: Next) {
-        let verdicts = answers.map { Verdict($0) }
-        let sent = verdicts.prefix((verdicts.lastIndex { $0 != .unsent } ?? -1) + 1)
-        let hasMoved = verdicts.contains { $0 == .delivered || $0 == .refused }
-        let tail = hasMoved ? (verdicts.lastIndex { $0 != .held && $0 != .unsent } ?? -1) + 1 : 0
-        let outcomes = sent.enumerated().map { index, verdict -> DeliveryOutcome in
-            switch verdict {
+        let sent = dispositions.prefix((dispositions.lastIndex { $0 != .unsent } ?? -1) + 1)
+        let hasMoved = dispositions.contains { $0 == .delivered || $0 == .refused }
+        let tail = hasMoved ? (dispositions.lastIndex { $0 != .held && $0 != .unsent } ?? -1) + 1 : 0
+        let outcomes = sent.enumerated().map { index, disposition -> DeliveryOutcome in
+            switch disposition {
             case .delivered: return .delivered
             case .refused: return .dead
             case .failed, .held, .unsent:
@@ -103,14 +143,15 @@ struct DeliveryDecision {
                 return .retry(at: retryTime(batch.entries[index], answers[index].retryAfter))
             }
         }
-        var failures = sent.enumerated().map { index, verdict -> DeliveryFailure? in
-            verdict == .delivered || verdict == .unsent ? nil : DeliveryFailure(answers[index])
+        var failures = sent.enumerated().map { index, disposition -> DeliveryFailure? in
+            disposition == .delivered || disposition == .unsent ? nil : DeliveryFailure(answers[index])
         }
-        let blocking = zip(answers, verdicts).filter { $1 == .held || (!hasMoved && $1 == .failed) }.map(\.0)
+        let blocking = zip(answers, dispositions).filter { $1 == .held || (!hasMoved && $1 == .failed) }.map(\.0)
         guard !hasMoved || !blocking.isEmpty else { return (outcomes, failures, .proceed) }
         var failure = (blocking.first ?? answers.first).map { DeliveryFailure($0) } ?? .unanswered
-        let ending = sent.indices.filter { verdicts[$0] == .held && answers[$0].code == .crashed }
+        let ending = sent.indices.filter { dispositions[$0] == .held && answers[$0].code == .crashed }
         var suspect = failure.code == .timedOut || !ending.isEmpty ? Suspect.batch : .connection
+        if dispositions.contains(.failed), !dispositions.contains(.held) { suspect = .everyEvent }
         if ending.count == 1, let index = ending.first {
             failure = DeliveryFailure(answers[index])
             failure.name(batch.entries[index])
@@ -122,7 +163,7 @@ struct DeliveryDecision {
     }
 
     /// What an answer says of its event.
-    private enum Verdict {
+    private enum Disposition {
         /// The vendor has it.
         case delivered
         /// The vendor refuses it for good.
@@ -147,6 +188,11 @@ struct DeliveryDecision {
     /// Whether an error of a whole batch is the fault of an event in it.
     private static func blamesEvent(_ code: ConnectorError.Code) -> Bool { code == .invalid || code == .tooLarge }
 
+    /// Whether the failure of a call concerns the connection rather than the call's events, at one leaf of a composite at least.
+    private static func concernsConnection(_ error: ConnectorError) -> Bool {
+        holds(error.code) || error.outcomes.contains { $0.error.map(concernsConnection) ?? false }
+    }
+
     /// Whether the failure of one event concerns the connection rather than the event.
     private static func holds(_ code: ConnectorError.Code) -> Bool {
         [
@@ -170,7 +216,7 @@ extension DeliveryFailure {
         self.init(answer.code ?? .failed, answer.reason ?? answer.outcome.rawValue, asking: answer.retryAfter)
     }
 
-    /// Names a failure, and the wait that the vendor asks for if that is long: nobody else explains why nothing is sent.
+    /// Names a failure, and the wait that the vendor asks for if that is long: nothing else explains why nothing is sent.
     fileprivate init(_ code: ConnectorError.Code, _ reason: String, asking wait: Duration?) {
         let (seconds, longest) = (wait?.components.seconds ?? 0, DeliveryPolicy.longestAskedWait.components.seconds)
         guard seconds > 60 else {

@@ -6,7 +6,7 @@ package import ConnectorBase
 /// Some events of one connector, to be delivered together: one JSON array, and where each event is in it.
 package struct OutboxBatch: Sendable {
     /// The connector.
-    package var target: String
+    package var path: String
     /// The payloads as one array of JSON, without those of damaged events; empty if there are none.
     package private(set) var json: [UInt8] = []
     /// The events, with the engine's own name for each.
@@ -17,8 +17,8 @@ package struct OutboxBatch: Sendable {
     package var isFull = false
 
     /// Starts without events.
-    package init(target: String) {
-        self.target = target
+    package init(path: String) {
+        self.path = path
     }
 
     /// Adds an event; only its entry if it is damaged.
@@ -58,7 +58,7 @@ package struct OutboxBatch: Sendable {
 
     /// A batch of some of the events, to be delivered, in the order of their indices.
     package func part(_ indices: some Sequence<Int>) -> OutboxBatch {
-        var part = OutboxBatch(target: target)
+        var part = OutboxBatch(path: path)
         for index in indices { part.append(entries[index], of: self) }
         return part
     }
@@ -72,7 +72,7 @@ package struct OutboxBatch: Sendable {
         guard entries.first?.isDamaged == true else { return nil }
         return DeliveryFailure(
             .storage,
-            "damaged in the outbox: its checksum is another than when it was stored, or it has none and is no JSON"
+            "damaged in the outbox: its checksum is another than when it was stored, or it has none and cannot be read as JSON"
         )
     }
 
@@ -101,6 +101,9 @@ package struct OutboxBatch: Sendable {
         package var isDamaged: Bool
         /// When servers stored the event, by which they tell it from another one at its position; nil in engines without servers.
         package var storedAt: Timestamp?
+        /// Since when its age counts, by this host's time of day, in engines on servers, which have told their time; nil to count it from
+        /// ``renewedAt`` or ``createdAt``.
+        package var agesFrom: Timestamp?
 
         /// Describes an event of a batch.
         package init(

@@ -28,7 +28,7 @@ package protocol OutboxEngine: Sendable {
     ///   ids by themselves do not notice.
     func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         _ onStored: @escaping @Sendable (OutboxStep) -> Void
     ) async throws(ConnectorError) -> OutboxStep
 
@@ -39,10 +39,10 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: Nil if the engine cannot do both in one step, and has done neither.
     func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         within bounds: [String: QueueBound],
-        _ onStored: @escaping @Sendable (Admission) -> Void
-    ) async throws(ConnectorError) -> Admission?
+        _ onStored: @escaping @Sendable (StoringOutcome) -> Void
+    ) async throws(ConnectorError) -> StoringOutcome?
 
     /// Stores an event and deletes it again, to show that events can be stored.
     func prove() async throws(ConnectorError)
@@ -51,13 +51,15 @@ package protocol OutboxEngine: Sendable {
     /// its disk may be full.
     ///
     /// - Throws: `missing` or `storage` if it has not.
-    func check(_ targets: [String]) async throws(ConnectorError)
+    func check(_ paths: [String]) async throws(ConnectorError)
 
     /// The next events of a connector, oldest first: those whose next attempt is due, or else new ones.
     ///
     /// All events of a batch have the same capability. The batch is empty if nothing is due. Until it is settled, the caller
     /// gets the same events again, and an engine that hosts share gives them to no other host.
-    func batch(for target: String, upTo limits: BatchLimits, now: Timestamp) async throws(ConnectorError) -> OutboxBatch
+    ///
+    /// - Parameter now: The time of day. At time 0, no retry is due, even one without a wait.
+    func batch(for path: String, upTo limits: BatchLimits, now: Timestamp) async throws(ConnectorError) -> OutboxBatch
 
     /// Records an attempt to deliver a batch, and what became of each of its events.
     ///
@@ -76,27 +78,30 @@ package protocol OutboxEngine: Sendable {
     /// Returns a connector's batch to the queue, for this or another host to deliver; no attempt is recorded.
     ///
     /// It awaits no answer: if a server cannot be reached, other hosts get the batch once its lease has lapsed.
-    func release(_ target: String)
+    func release(_ path: String)
 
     /// Moves up the retries of a connector after the time of day was set back, so that none waits longer than it was to
     /// wait in the first place.
-    func rewind(_ target: String, now: Timestamp) async throws(ConnectorError)
+    func rewind(_ path: String, now: Timestamp) async throws(ConnectorError)
 
     /// Makes the retries of a connector due, however long they were to wait.
-    func hasten(_ target: String, now: Timestamp) async throws(ConnectorError)
+    func hasten(_ path: String, now: Timestamp) async throws(ConnectorError)
 
     /// Drops the oldest waiting events of a connector until their payloads free a number of bytes.
     ///
     /// - Returns: The ids of those that were dropped.
-    func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String]
+    func dropOldest(_ bytes: Int, of path: String) async throws(ConnectorError) -> [String]
 
     /// Counts events that found no room at a connector as dropped.
     ///
     /// - Returns: The revision of this step.
-    func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64
+    func countDropped(_ count: Int, of path: String) async throws(ConnectorError) -> UInt64
 
     /// The statistics of every connector that has ever had an event.
     func read() async throws(ConnectorError) -> OutboxReading
+
+    /// Those of some connectors for which the store can take events.
+    func prepared(_ paths: Set<String>) async throws(ConnectorError) -> Set<String>
 
     /// Records of events, oldest first.
     func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord]
@@ -115,10 +120,10 @@ package protocol OutboxEngine: Sendable {
     /// other host has taken to the queue of the other path, and may be asked again for the rest.
     ///
     /// - Returns: False, without a change, if the engine cannot do that, or the other path has or had events of its own.
-    func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool
+    func reassign(_ path: String, to other: String) async throws(ConnectorError) -> Bool
 
     /// Stores the events of records for one more connector; they are, or were, stored for others.
-    func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError)
+    func store(_ records: [OutboxRecord], alsoFor path: String) async throws(ConnectorError)
 
     /// A number that changes when another process has changed the store.
     func version() async throws(ConnectorError) -> Int64
@@ -132,40 +137,43 @@ extension OutboxEngine {
     package var isShared: Bool { false }
 
     /// Does nothing: right for engines that one host uses at a time.
-    package func release(_ target: String) {}
+    package func release(_ path: String) {}
 
     /// Returns nil: right for engines that share their queues with other hosts.
     package func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         within bounds: [String: QueueBound],
-        _ onStored: @escaping @Sendable (Admission) -> Void
-    ) async throws(ConnectorError) -> Admission? { nil }
+        _ onStored: @escaping @Sendable (StoringOutcome) -> Void
+    ) async throws(ConnectorError) -> StoringOutcome? { nil }
 
     /// Stores events of which nothing is to be told before this returns.
-    package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
-        try await append(events, to: targets) { _ in }
+    package func append(_ events: [OutboxEvent], to paths: [String]) async throws(ConnectorError) -> OutboxStep {
+        try await append(events, to: paths) { _ in }
     }
 
     /// Returns false: right for engines that move events only one by one.
-    package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }
+    package func reassign(_ path: String, to other: String) async throws(ConnectorError) -> Bool { false }
 
     /// Appends them: right for engines that know for which connectors each event is stored.
-    package func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError) {
-        _ = try await append(records.map(\.event), to: [target])
+    package func store(_ records: [OutboxRecord], alsoFor path: String) async throws(ConnectorError) {
+        _ = try await append(records.map(\.event), to: [path])
     }
 
     /// Does nothing: right for engines that show it by opening.
     package func prove() async throws(ConnectorError) {}
 
+    /// Returns all: right for engines that need nothing but the store itself.
+    package func prepared(_ paths: Set<String>) async throws(ConnectorError) -> Set<String> { paths }
+
     /// Does nothing: right for engines that need nothing but the store itself.
-    package func check(_ targets: [String]) async throws(ConnectorError) {}
+    package func check(_ paths: [String]) async throws(ConnectorError) {}
 
     /// Does nothing: right for engines that keep the time themselves.
-    package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {}
+    package func rewind(_ path: String, now: Timestamp) async throws(ConnectorError) {}
 
     /// Does nothing: right for engines that hold no event back.
-    package func hasten(_ target: String, now: Timestamp) async throws(ConnectorError) {}
+    package func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) {}
 
     /// The statistics of every connector that has ever had an event.
     package func statistics() async throws(ConnectorError) -> [String: QueueStatistics] { try await read().statistics }

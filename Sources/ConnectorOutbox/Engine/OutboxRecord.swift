@@ -6,7 +6,7 @@ package import ConnectorBase
 /// The events that an operator selects.
 package struct RecordSelection: Sendable, Hashable {
     /// The connectors; nil for all.
-    package var targets: Set<String>?
+    package var paths: Set<String>?
     /// The ids; nil for all.
     package var ids: Set<String>?
     /// The states; nil for all.
@@ -18,13 +18,13 @@ package struct RecordSelection: Sendable, Hashable {
 
     /// Selects everything that is not excluded.
     package init(
-        targets: Set<String>? = nil,
+        paths: Set<String>? = nil,
         ids: Set<String>? = nil,
         states: Set<OutboxRecord.State>? = nil,
         limit: Int = .max,
         after: RecordCursor? = nil
     ) {
-        self.targets = targets
+        self.paths = paths
         self.ids = ids
         self.states = states
         self.limit = limit
@@ -35,7 +35,7 @@ package struct RecordSelection: Sendable, Hashable {
 /// What is known about one event at one connector.
 package struct OutboxRecord: Sendable {
     /// The connector.
-    package var target: String
+    package var path: String
     /// The event.
     package var event: OutboxEvent
     /// Its state.
@@ -49,14 +49,14 @@ package struct OutboxRecord: Sendable {
 
     /// Describes an event at a connector.
     package init(
-        target: String,
+        path: String,
         event: OutboxEvent,
         state: State,
         due: Timestamp? = nil,
         attempts: [PastAttempt],
         cursor: RecordCursor? = nil
     ) {
-        self.target = target
+        self.path = path
         self.event = event
         self.state = state
         self.due = due

@@ -12,13 +12,13 @@ package struct RecordCursor: Sendable, Hashable, Comparable, CustomStringConvert
     /// Where the event is stored.
     package var position: UInt64
     /// The connector.
-    package var target: String
+    package var path: String
 
     /// Creates the cursor of a record.
-    package init(time: UInt64 = 0, position: UInt64, target: String) {
+    package init(time: UInt64 = 0, position: UInt64, path: String) {
         self.time = time
         self.position = position
-        self.target = target
+        self.path = path
     }
 
     /// Reads what ``description`` writes; nil for anything else.
@@ -28,18 +28,18 @@ package struct RecordCursor: Sendable, Hashable, Comparable, CustomStringConvert
         guard parts.count == 3, !parts[2].isEmpty, parts.prefix(2).allSatisfy({ $0.utf8.count <= 19 }),
             let time = UInt64(parts[0]), let position = UInt64(parts[1])
         else { return nil }
-        self.init(time: time, position: position, target: String(parts[2]))
+        self.init(time: time, position: position, path: String(parts[2]))
         guard description == text else { return nil }
     }
 
-    package var description: String { "\(time).\(position).\(target)" }
+    package var description: String { "\(time).\(position).\(path)" }
 
     package static func < (left: Self, right: Self) -> Bool {
         if (left.time, left.position) != (right.time, right.position) {
             return (left.time, left.position) < (right.time, right.position)
         }
         // Compare the bytes, as a database does.
-        return left.target.utf8.lexicographicallyPrecedes(right.target.utf8)
+        return left.path.utf8.lexicographicallyPrecedes(right.path.utf8)
     }
 }
 

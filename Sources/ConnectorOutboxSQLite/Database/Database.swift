@@ -36,10 +36,13 @@ internal import ConnectorPlatform
         watch: StatementWatch = StatementWatch()
     ) throws(Failure) {
         var opened: OpaquePointer?
+        let isInMemory = path == ":memory:"
+        // SQLite may refuse a link anywhere on a path (since 3.39), but only the file itself must not be a link.
+        let place = isInMemory ? path : path.placePath ?? path
         let creates = access == .writing ? SQLITE_OPEN_CREATE : 0
         // Readers of a write-ahead log update its shared index, so they also need write access.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | creates
-        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let code = unsafe sqlite3_open_v2(place, &opened, flags, nil)
         guard code == SQLITE_OK, let database = unsafe opened else {
             let failure = unsafe Failure(
                 code: code,
@@ -57,7 +60,7 @@ internal import ConnectorPlatform
         unsafe handle = database
         self.path = path
         self.watch = watch
-        file = path == ":memory:" ? nil : FileID(path)
+        file = isInMemory ? nil : FileID(place)
         unsafe connector_sqlite_harden(database)
         unsafe sqlite3_busy_timeout(database, 10_000)
         let context = unsafe Unmanaged.passUnretained(watch).toOpaque()

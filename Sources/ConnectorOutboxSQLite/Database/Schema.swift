@@ -148,7 +148,7 @@ enum Schema {
         )
     }
 
-    /// Whether the only difference is one byte of one definition or name, which nobody changes on purpose.
+    /// Whether the only difference is one byte of one definition or name, which no one changes on purpose.
     private static func isDamage(_ expected: [String: String], _ actual: [String: String]) -> Bool {
         let lost = expected.filter { actual[$0.key] != $0.value }
         let found = actual.filter { expected[$0.key] != $0.value }

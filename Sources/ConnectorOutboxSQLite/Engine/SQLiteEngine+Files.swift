@@ -136,12 +136,16 @@ extension SQLiteEngine {
     }
 
     /// Creates the directory, or checks that only this user has access to it.
+    ///
+    /// A link to it is followed unless another user could redirect it later.
     static func prepare(_ directory: String) throws(ConnectorError) {
+        var place = directory
         do throws(SystemError) {
             try Directory.makePrivate(directory)
-            try Directory.checkPrivate(directory)
+            if FileTrust().concern(directory) == nil { place = directory.realPath }
+            try Directory.checkPrivate(place)
         } catch {
-            throw refusal(of: directory, error)
+            throw refusal(of: place, error)
         }
     }
 
@@ -152,7 +156,7 @@ extension SQLiteEngine {
         if isThere, status.st_mode & S_IFMT == S_IFLNK {
             return ConnectorError(
                 .storage,
-                "the directory of the outbox is a symbolic link: \(directory)",
+                "the directory of the outbox is a symbolic link that leads nowhere, or that others can replace: \(directory)",
                 fix: "set the directory that it leads to as \"state\""
             )
         }
@@ -189,7 +193,7 @@ extension SQLiteEngine {
         }
         for suffix in suffixes {
             var status = stat()
-            // Nobody else can have put a link there since the look at its kind: the directory is this user's alone.
+            // No one else can have put a link there since the look at its kind: the directory is this user's alone.
             guard unsafe lstat(path + suffix, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             if status.st_mode & 0o777 != 0o600 { _ = unsafe chmod(path + suffix, 0o600) }
         }
@@ -279,7 +283,7 @@ extension SQLiteEngine {
             throw error
         }
         return try withLock(of: directory(of: path)) { () throws(Database.Failure) in
-            // Nobody has added anything to a file that has lost its log alone, so the copy takes its place.
+            // Nothing has been added to a file that has lost its log alone, so the copy takes its place.
             let hasLostLog = FileID(path) == tables.database.file && isEmpty(path + "-wal")
             if hasLostLog {
                 for suffix in suffixes.dropFirst() { unsafe unlink(path + suffix) }

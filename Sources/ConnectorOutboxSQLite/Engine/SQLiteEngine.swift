@@ -24,7 +24,8 @@ package final class SQLiteEngine: OutboxEngine {
     /// Whether the file could not be written since the last check.
     private let isSuspect = Atomic(false)
     private let now: @Sendable () -> Timestamp
-    private let path: String
+    /// Where its file is.
+    private let filePath: String
 
     package let stability: String
 
@@ -33,7 +34,7 @@ package final class SQLiteEngine: OutboxEngine {
 
     /// Creates an outbox in memory, for tests and simulations.
     package init(now: @escaping @Sendable () -> Timestamp) async throws(ConnectorError) {
-        path = ":memory:"
+        filePath = ":memory:"
         stability = "memory; the end of the process loses everything"
         self.now = now
         reader = nil
@@ -48,7 +49,7 @@ package final class SQLiteEngine: OutboxEngine {
             // A reading must see only complete transactions, so it never shares one.
             writer = try await SQLiteThread(limit: 1, watch: watch, file)
         } catch {
-            throw Self.error(error, path)
+            throw Self.error(error, filePath)
         }
     }
 
@@ -70,7 +71,7 @@ package final class SQLiteEngine: OutboxEngine {
         try Self.prepare(directory)
         stability = "SQLite, synchronised to the disk of this machine; survives a crash and a power failure"
         let path = "\(directory)/\(Self.fileName)"
-        self.path = path
+        filePath = path
         self.now = now
         let (revisions, watch) = (StoreRevisions(), StatementWatch())
         batches = Mutex(ReadingConnection(open: Self.reading(path, batchWatch, revisions)))
@@ -121,11 +122,11 @@ package final class SQLiteEngine: OutboxEngine {
 
     package func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         _ onStored: @escaping @Sendable (OutboxStep) -> Void
     ) async throws(ConnectorError) -> OutboxStep {
         let append = { @Sendable (tables: OutboxTables) throws(Database.Failure) in
-            OutboxStep(revision: tables.revision, isApplied: try tables.append(events, to: targets))
+            OutboxStep(revision: tables.revision, isApplied: try tables.append(events, to: paths))
         }
         do throws(Database.Failure) {
             return try await writer.perform(isStable: true, append, then: onStored)
@@ -136,16 +137,16 @@ package final class SQLiteEngine: OutboxEngine {
 
     package func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         within bounds: [String: QueueBound],
-        _ onStored: @escaping @Sendable (Admission) -> Void
-    ) async throws(ConnectorError) -> Admission? {
+        _ onStored: @escaping @Sendable (StoringOutcome) -> Void
+    ) async throws(ConnectorError) -> StoringOutcome? {
         let append = { @Sendable (tables: OutboxTables) throws(Database.Failure) in
-            try tables.append(events, to: targets, within: bounds)
+            try tables.append(events, to: paths, within: bounds)
         }
         do throws(Database.Failure) {
-            let admission = try await writer.perform(isStable: true, append, then: onStored)
-            return admission
+            let outcome = try await writer.perform(isStable: true, append, then: onStored)
+            return outcome
         } catch {
             throw failed(error)
         }
@@ -156,26 +157,26 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     /// Stores and deletes an event again if the file could not be written lately: a disk that was full may have room now.
-    package func check(_ targets: [String]) async throws(ConnectorError) {
+    package func check(_ paths: [String]) async throws(ConnectorError) {
         guard isSuspect.exchange(false, ordering: .relaxed) else { return }
         try await prove()
     }
 
     package func batch(
-        for target: String,
+        for path: String,
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
         guard reader != nil else {
             return try await perform(isStable: false) { tables throws(Database.Failure) in
-                try tables.batch(for: target, upTo: limits, now: now)
+                try tables.batch(for: path, upTo: limits, now: now)
             }
         }
         func read() throws(Database.Failure) -> OutboxBatch {
             try batches.withLock { connection throws(Database.Failure) in
-                var batch = OutboxBatch(target: target)
+                var batch = OutboxBatch(path: path)
                 try connection.read { tables throws(Database.Failure) in
-                    batch = try tables.batch(for: target, upTo: limits, now: now)
+                    batch = try tables.batch(for: path, upTo: limits, now: now)
                 }
                 return batch
             }
@@ -188,7 +189,7 @@ package final class SQLiteEngine: OutboxEngine {
                 return try read()
             }
         } catch {
-            throw Self.error(error, path)
+            throw Self.error(error, filePath)
         }
     }
 
@@ -209,21 +210,21 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {
-        try await perform { tables throws(Database.Failure) in try tables.rewind(target, now: now) }
+    package func rewind(_ path: String, now: Timestamp) async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in try tables.rewind(path, now: now) }
     }
 
-    package func hasten(_ target: String, now: Timestamp) async throws(ConnectorError) {
-        try await perform { tables throws(Database.Failure) in try tables.hasten(target, now: now) }
+    package func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in try tables.hasten(path, now: now) }
     }
 
-    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
-        try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: target).ids }
+    package func dropOldest(_ bytes: Int, of path: String) async throws(ConnectorError) -> [String] {
+        try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: path).ids }
     }
 
-    package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
+    package func countDropped(_ count: Int, of path: String) async throws(ConnectorError) -> UInt64 {
         try await perform(isStable: false) { tables throws(Database.Failure) in
-            try tables.countDropped(count, of: target)
+            try tables.countDropped(count, of: path)
             return tables.revision
         }
     }
@@ -245,9 +246,9 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    package func store(_ records: [OutboxRecord], alsoFor target: String) async throws(ConnectorError) {
+    package func store(_ records: [OutboxRecord], alsoFor path: String) async throws(ConnectorError) {
         let (events, now) = (records.map(\.event), now())
-        try await perform { tables throws(Database.Failure) in try tables.store(events, alsoFor: target, now: now) }
+        try await perform { tables throws(Database.Failure) in try tables.store(events, alsoFor: path, now: now) }
     }
 
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
@@ -258,8 +259,8 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool {
-        try await perform { tables throws(Database.Failure) in try tables.rename(target, to: path) }
+    package func reassign(_ path: String, to other: String) async throws(ConnectorError) -> Bool {
+        try await perform { tables throws(Database.Failure) in try tables.rename(path, to: other) }
     }
 
     /// Changes every event in a selection, some per transaction, so that other callers do not wait for all of them, and the log of a small
@@ -315,7 +316,7 @@ package final class SQLiteEngine: OutboxEngine {
                 return try await reader.perform(body)
             }
         } catch {
-            throw Self.error(error, path)
+            throw Self.error(error, filePath)
         }
     }
 
@@ -323,7 +324,7 @@ package final class SQLiteEngine: OutboxEngine {
     ///
     /// - Throws: The failure, if the file is neither.
     private func repair(after failure: Database.Failure) async throws(Database.Failure) {
-        guard failure.isDamage || !Self.isPresent(path) else { throw failure }
+        guard failure.isDamage || !Self.isPresent(filePath) else { throw failure }
         try await writer.perform(isStable: false) { tables throws(Database.Failure) in
             if failure.isDamage, tables.database.file == failure.file { throw failure }
         }
@@ -355,7 +356,7 @@ package final class SQLiteEngine: OutboxEngine {
     /// The error of work of the writer that has failed; notes that the file could not be written.
     private func failed(_ failure: Database.Failure) -> ConnectorError {
         if failure.code != 0 { isSuspect.store(true, ordering: .relaxed) }
-        return Self.error(failure, path)
+        return Self.error(failure, filePath)
     }
 
     private static func error(_ failure: Database.Failure, _ path: String) -> ConnectorError {

@@ -92,38 +92,36 @@ extension OutboxTables {
     /// says so.
     func append(
         _ events: [OutboxEvent],
-        to targets: [String],
+        to paths: [String],
         within bounds: [String: QueueBound]
-    ) throws(Database.Failure) -> Admission {
+    ) throws(Database.Failure) -> StoringOutcome {
         let bytes = events.reduce(0) { $0.saturatingAdding($1.payload.count) }
-        var admission = Admission()
-        var excess: [(target: String, bytes: Int, whenFull: DeliveryPolicy.WhenFull)] = []
-        for target in targets {
-            guard let bound = bounds[target] else { continue }
-            let over = bound.excess(waiting: try waitingBytes(target), adding: bytes)
+        var outcome = StoringOutcome()
+        var excess: [(path: String, bytes: Int, whenFull: DeliveryPolicy.WhenFull)] = []
+        for path in paths {
+            guard let bound = bounds[path] else { continue }
+            let over = bound.excess(waiting: try waitingBytes(path), adding: bytes)
             guard over > 0 else { continue }
             guard bound.whenFull != .block else {
-                admission.full = target
-                return admission
+                outcome.full = path
+                return outcome
             }
-            excess.append((target, over, bound.whenFull))
+            excess.append((path, over, bound.whenFull))
         }
-        admission.targets = targets
-        for (target, over, whenFull) in excess {
+        outcome.paths = paths
+        for (path, over, whenFull) in excess {
             if whenFull == .dropNewest {
-                try countDropped(events.count, of: target)
-                admission.targets.removeAll { $0 == target }
+                try countDropped(events.count, of: path)
+                outcome.paths.removeAll { $0 == path }
             } else {
-                let (ids, bytes) = try dropOldest(over, of: target)
-                let oldest = try self.target(target).flatMap { target throws(Database.Failure) in
-                    try self.oldest(target)
-                }
-                admission.dropped[target] = Admission.Dropped(ids: ids, bytes: bytes, oldest: oldest)
+                let (ids, bytes) = try dropOldest(over, of: path)
+                let oldest = try target(path).flatMap { target throws(Database.Failure) in try self.oldest(target) }
+                outcome.dropped[path] = StoringOutcome.Dropped(ids: ids, bytes: bytes, oldest: oldest)
             }
         }
-        let isApplied = admission.targets.isEmpty ? [] : try append(events, to: admission.targets)
-        admission.step = OutboxStep(revision: revision, isApplied: isApplied)
-        return admission
+        let isApplied = outcome.paths.isEmpty ? [] : try append(events, to: outcome.paths)
+        outcome.step = OutboxStep(revision: revision, isApplied: isApplied)
+        return outcome
     }
 
     /// Stores and deletes an event on a reserved route, to detect any failure that storing a real event would meet.

@@ -29,10 +29,11 @@ extension OutboxTables {
     func batch(for path: String, upTo limits: BatchLimits, now: Timestamp) throws(Database.Failure) -> OutboxBatch {
         var builder = BatchBuilder(path, limits)
         guard let target = try target(path) else { return builder.batch }
+        // Retries without a wait are stored as due at time 0, at which none is to be returned.
         try statement(
             """
             SELECT events.position, id, lane, created, payload, checksum, attempts, renewed
-            FROM retries JOIN events USING(position) WHERE target = ? AND due <= ? ORDER BY due LIMIT ?
+            FROM retries JOIN events USING(position) WHERE target = ?1 AND due <= ?2 AND ?2 > 0 ORDER BY due LIMIT ?3
             """
         ).run(
             [.integer(target), .time(now), .integer(Int64(limits.count))],
@@ -87,7 +88,7 @@ extension OutboxTables {
         var end = Int64.max
         for cursor in try cursors(of: target) {
             // The byte limit applies to each route, to avoid reading large events that will not be used.
-            var route = BatchBuilder(builder.batch.target, limits)
+            var route = BatchBuilder(builder.batch.path, limits)
             try select.run(
                 [
                     .integer(cursor.position), .integer(cursor.end), .integer(target), .integer(Int64(limits.count)),
@@ -149,9 +150,9 @@ extension OutboxTables {
         var refused: Int64?
         var isFull: Bool { refused != nil }
 
-        init(_ target: String, _ limits: BatchLimits) {
+        init(_ path: String, _ limits: BatchLimits) {
             self.limits = limits
-            batch = OutboxBatch(target: target)
+            batch = OutboxBatch(path: path)
         }
 
         /// Whether the next event fits; the caller adds it then.

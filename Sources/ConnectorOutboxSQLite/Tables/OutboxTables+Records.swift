@@ -135,7 +135,7 @@ extension OutboxTables {
         guard !parts.isEmpty else { return }
         var values: [Statement.Value] = []
         var conditions: [String] = []
-        for (column, names) in [("path", selection.targets), ("id", selection.ids)] {
+        for (column, names) in [("path", selection.paths), ("id", selection.ids)] {
             guard let names else { continue }
             // SQLite ends a text of JSON at a NUL, and so would find another name.
             let odd = names.filter { $0.utf8.contains(0) }.sorted()
@@ -147,7 +147,7 @@ extension OutboxTables {
         if let after = selection.after {
             conditions.append("(created, events.position, path) > (?, ?, ?)")
             let (time, position) = (Int64(clamping: after.time), Int64(clamping: after.position))
-            values += [.integer(time), .integer(position), .text(after.target)]
+            values += [.integer(time), .integer(position), .text(after.path)]
         }
         let filter = conditions.isEmpty ? "" : " AND \(conditions.joined(separator: " AND "))"
         let sql = parts.map { part in
@@ -176,7 +176,7 @@ extension OutboxTables {
         }
         return zip(all, try attempts(at: all)).map { found, attempts in
             OutboxRecord(
-                target: found.path,
+                path: found.path,
                 event: found.event,
                 state: found.state,
                 due: found.due,
@@ -184,7 +184,7 @@ extension OutboxTables {
                 cursor: RecordCursor(
                     time: found.event.createdAt.nanoseconds,
                     position: UInt64(clamping: found.position),
-                    target: found.path
+                    path: found.path
                 )
             )
         }

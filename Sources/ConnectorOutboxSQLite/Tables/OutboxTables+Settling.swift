@@ -21,7 +21,7 @@ extension OutboxTables {
     ) throws(Database.Failure) -> (isApplied: [Bool], restored: Int) {
         let isApplied = try settleWaiting(batch, outcomes, attempt)
         let taken = batch.entries.indices.filter { !isApplied[$0] && outcomes[$0] == .delivered }
-        guard !taken.isEmpty, let target = try target(batch.target) else { return (isApplied, 0) }
+        guard !taken.isEmpty, let target = try target(batch.path) else { return (isApplied, 0) }
         var restored = 0
         for position in taken.map({ batch.entries[$0].position }) {
             // Not an event that a cursor has yet to pass: it would wait again.
@@ -53,7 +53,7 @@ extension OutboxTables {
         _ outcomes: [DeliveryOutcome],
         _ attempt: Attempt
     ) throws(Database.Failure) -> [Bool] {
-        guard let target = try target(batch.target), let first = batch.entries.first else {
+        guard let target = try target(batch.path), let first = batch.entries.first else {
             return batch.entries.map { _ in false }
         }
         let isRetry = first.attempts > 0

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorOutbox
+internal import ConnectorPlatform
 
 /// The tables of an open file, with the statements that read and change them. Used by one thread.
 final class OutboxTables {
@@ -103,7 +104,8 @@ final class OutboxTables {
     func copy(to path: String) throws(Database.Failure) {
         database.watch.beginCopy()
         defer { database.watch.begin() }
-        try database.statement("VACUUM INTO ?").run(.text(path))
+        // As when it opens a file, SQLite may refuse a link on the way.
+        try database.statement("VACUUM INTO ?").run(.text(path.placePath ?? path))
     }
 
     /// Runs a body in a transaction. Commits, or rolls back on error.
@@ -207,23 +209,23 @@ final class OutboxTables {
     }
 
     /// The route of a set of connectors; adds it if it does not exist.
-    private func route(_ targets: [String]) throws(Database.Failure) -> Int64 {
-        if let route = routes[targets] { return route }
-        let text = Self.list(targets)
+    private func route(_ paths: [String]) throws(Database.Failure) -> Int64 {
+        if let route = routes[paths] { return route }
+        let text = Self.list(paths)
         let known = try statement("SELECT route FROM routes WHERE targets = ?").integer(.text(text), in: Schema.routes)
-        let route = if let known { known } else { try addRoute(text, targets) }
-        routes[targets] = route
+        let route = if let known { known } else { try addRoute(text, paths) }
+        routes[paths] = route
         return route
     }
 
-    private func addRoute(_ text: String, _ targets: [String]) throws(Database.Failure) -> Int64 {
+    private func addRoute(_ text: String, _ paths: [String]) throws(Database.Failure) -> Int64 {
         let last = try statement("SELECT max(route) FROM routes").integer(in: Schema.routes) ?? 0
         guard last < Schema.routes.upperBound else { throw .damaged("there are no free route numbers") }
         let route = last + 1
         let start = route << Schema.sequenceBits
         try statement("INSERT INTO routes(route, targets, collected) VALUES(?, ?, ?)")
             .run(.integer(route), .text(text), .integer(start))
-        for path in targets {
+        for path in paths {
             try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
             try statement(
                 "INSERT INTO cursors(target, route, position) SELECT target, ?, ? FROM targets WHERE path = ?"
@@ -238,7 +240,7 @@ final class OutboxTables {
     /// - Returns: False, without a change, if the other path has or had events of its own.
     func rename(_ path: String, to other: String) throws(Database.Failure) -> Bool {
         guard try target(other) == nil else { return false }
-        var lists: [(route: Int64, targets: String)] = []
+        var lists: [(route: Int64, paths: String)] = []
         try statement("SELECT route, targets FROM routes").run { row throws(Database.Failure) in
             lists.append((try row.integer(0, in: Schema.routes), row.text(1)))
         }
@@ -262,8 +264,8 @@ final class OutboxTables {
     ///
     /// - Returns: For each event, whether it is new.
     /// - Throws: ``Database/Failure/conflict(_:)`` if other connectors have another event with its id.
-    func append(_ events: [OutboxEvent], to targets: [String]) throws(Database.Failure) -> [Bool] {
-        let route = try route(targets)
+    func append(_ events: [OutboxEvent], to paths: [String]) throws(Database.Failure) -> [Bool] {
+        let route = try route(paths)
         let next = added.next ?? known?.next ?? 1
         guard Schema.sequences.upperBound - next >= Int64(events.count) else {
             throw .damaged("there are no free sequence numbers")
@@ -283,7 +285,7 @@ final class OutboxTables {
             )
             isNew.append(database.changes == 1)
             guard isNew[isNew.count - 1] else {
-                try add(event, to: targets)
+                try add(event, to: paths)
                 continue
             }
             count += 1
@@ -361,12 +363,12 @@ final class OutboxTables {
     }
 
     /// Queues an event, whose id exists, for the connectors that did not have it.
-    private func add(_ event: OutboxEvent, to targets: [String]) throws(Database.Failure) {
+    private func add(_ event: OutboxEvent, to paths: [String]) throws(Database.Failure) {
         let select = try statement("SELECT position FROM events WHERE id = ?")
         let found = try select.integer(.text(event.id), in: Schema.positions)
         // The insertion conflicted with another event at its position, not with its id.
         guard let position = found else { throw .damaged("the next sequence number is already in use") }
-        for path in targets {
+        for path in paths {
             try statement("INSERT OR IGNORE INTO targets(path) VALUES(?)").run(.text(path))
             try statement(
                 """

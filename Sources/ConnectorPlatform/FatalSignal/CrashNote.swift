@@ -28,6 +28,9 @@ public import ConnectorBase
 /// installed before, such as those of Swift's backtracer or a sanitizer, run next; handlers that you install later must
 /// call the previous ones as well.
 ///
+/// A foreign library serves the application and other plugins, too, so its code names a gate only during a call of that gate, and
+/// on a thread of the library's own if it was loaded for that gate. In all other cases, whoever called the library is named.
+///
 /// Not detected: `_exit` outside a plugin's own image, `SIGKILL`, a stack overflow on a thread that the host did not start, and
 /// images on systems other than Linux. A plugin that destroyed its stack may be misnamed, or not named at all.
 public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
@@ -136,6 +139,9 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         if Self.note(in: file) == self { unsafe unlink(file) }
     }
 
+    /// The most that a note has, in bytes.
+    package static let sizeLimit = Int(FATAL_SIGNAL_NOTE_SIZE)
+
     /// Reads the note that an earlier process left.
     ///
     /// - Returns: Nil if there is no file, or no note in it.
@@ -143,7 +149,7 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         let descriptor = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 32_768) { buffer, count in
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: sizeLimit) { buffer, count in
             count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
         }
         return (try? JSONValue(parsing: bytes)).flatMap(CrashNote.init)

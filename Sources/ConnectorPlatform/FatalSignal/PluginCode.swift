@@ -20,6 +20,24 @@ package enum PluginCode {
         return try body()
     }
 
+    /// Runs a body that calls a function of a foreign library, whose code names the plugin only meanwhile.
+    ///
+    /// - Parameter image: The library, as the plugin that describes it; nil if notes do not name it.
+    package static func running<Result, Failure: Error>(
+        _ function: UnsafeRawPointer?,
+        of image: NamedImage?,
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        fatal_signal_set_library(image?.index ?? -1)
+        let before = fatal_signal_set_calling(UInt(bitPattern: function))
+        defer {
+            _ = fatal_signal_set_calling(before)
+            // A foreign library cannot call the host, so no such call is inside another one.
+            fatal_signal_set_library(-1)
+        }
+        return try body()
+    }
+
     /// Marks the start of a function's call, without a body: for a function of the host that does little else.
     ///
     /// - Returns: The mark of the call around it, for ``end(_:)``.

@@ -31,17 +31,37 @@ struct GateNames {
     }
 }
 
+/// An image as the image of one plugin, for ``CrashNote``.
+package struct NamedImage: Sendable {
+    /// Its place among the entries of ``PluginImages``.
+    fileprivate let place: Int
+    /// Its index in the table that the signal handlers read; negative if they do not name the plugin.
+    let index: Int32
+}
+
 /// The plugin images loaded in this process, by address, for ``CrashNote``. Updated at every load, so that calls cost
 /// nothing.
 package final class PluginImages: Sendable {
     /// The table of this process, which has one address space.
     package static let shared = PluginImages()
 
-    /// An image, and the gates that use it.
+    /// Whether an address in an image's code names the plugin: see `fatal_signal.h`.
+    package enum Use: Sendable {
+        /// Only the plugin uses the image.
+        case own
+        /// A foreign library that was loaded for the plugin.
+        case brought
+        /// A foreign library that the process had already.
+        case shared
+    }
+
+    /// An image as the image of one plugin, and the gates that use it.
     private struct Entry {
         /// The handle that `dlopen` returned.
         let handle: UInt
-        /// The image's index in the table that the signal handlers read.
+        /// The plugin's id and version.
+        let plugin: String
+        /// The index in the table that the signal handlers read.
         let index: Int32
         /// The gates.
         var gates = GateNames()
@@ -58,30 +78,44 @@ package final class PluginImages: Sendable {
 
     private init() {}
 
-    /// Adds a loaded image, unless the table already has it.
+    /// Adds a loaded image as the image of a plugin, unless the table already has it as that plugin's.
     ///
     /// - Parameters:
     ///   - handle: The handle of `dlopen`, which is never closed.
     ///   - plugin: The plugin's id and version.
-    ///   - path: The file that the image was read from.
-    package func add(_ handle: UnsafeMutableRawPointer, plugin: String, path: String) {
+    ///   - path: The file that the image was read from, or the name of a library of the system.
+    ///   - use: Whether other code uses the image. An image of another plugin is shared in any case.
+    package func add(_ handle: UnsafeMutableRawPointer, plugin: String, path: String, use: Use) -> NamedImage {
         let key = UInt(bitPattern: handle)
-        state.withLock { state in
-            guard !state.entries.contains(where: { $0.handle == key }), let name = unsafe Self.forever(plugin),
-                let path = unsafe Self.forever(path)
-            else { return }
-            state.entries.append(Entry(handle: key, index: unsafe fatal_signal_add_image(handle, name, path)))
+        return state.withLock { state -> NamedImage in
+            let known = state.entries.firstIndex { $0.handle == key && $0.plugin == plugin }
+            if let known { return NamedImage(place: known, index: state.entries[known].index) }
+            let isOthers = state.entries.contains { $0.handle == key }
+            var index: Int32 = -1
+            if let name = unsafe Self.forever(plugin), let path = unsafe Self.forever(path) {
+                index = unsafe fatal_signal_add_image(handle, name, path, Self.number(of: isOthers ? .shared : use))
+            }
+            state.entries.append(Entry(handle: key, plugin: plugin, index: index))
+            return NamedImage(place: state.entries.count - 1, index: index)
+        }
+    }
+
+    /// The use as the signal handlers know it.
+    private static func number(of use: Use) -> Int32 {
+        switch use {
+        case .own: FATAL_SIGNAL_OWN
+        case .brought: FATAL_SIGNAL_BROUGHT
+        case .shared: FATAL_SIGNAL_SHARED
         }
     }
 
     /// Adds a gate to those that use an image.
-    package func add(gate: String, of handle: UnsafeMutableRawPointer) {
-        let key = UInt(bitPattern: handle)
+    package func add(gate: String, of image: NamedImage) {
         state.withLock { state in
-            guard let place = state.entries.lastIndex(where: { $0.handle == key }),
-                let text = state.entries[place].gates.add(gate), let names = unsafe Self.forever(text)
-            else { return }
-            unsafe fatal_signal_name_gates(state.entries[place].index, names)
+            guard let text = state.entries[image.place].gates.add(gate), let names = unsafe Self.forever(text) else {
+                return
+            }
+            unsafe fatal_signal_name_gates(state.entries[image.place].index, names)
         }
     }
 

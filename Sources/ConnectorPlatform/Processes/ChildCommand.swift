@@ -50,8 +50,8 @@ package struct ChildCommand: Sendable, Hashable {
 
     private static let running = Monitor(Running())
 
-    /// How many nanoseconds ``killAll()`` waits for starts in progress, which a file system that hangs may delay for
-    /// ever.
+    /// How many nanoseconds ``killAll()`` waits for starts in progress, which a file system that hangs may delay
+    /// forever.
     private static let patience: UInt64 = 1_000_000_000
 
     /// Creates a command; nothing runs yet.

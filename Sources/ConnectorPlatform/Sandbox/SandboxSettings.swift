@@ -54,6 +54,9 @@ public struct SandboxSettings: Sendable, Hashable {
 }
 
 extension SandboxSettings {
+    /// Whether the plugin may do anything that it may not by default.
+    package var allowsMore: Bool { network || !read.isEmpty || !write.isEmpty }
+
     /// The settings of one of several plugins.
     ///
     /// - Parameter paths: What all of them may write.

@@ -10,7 +10,7 @@ internal import Synchronization
 package final class SharedJob<Value: Sendable>: Sendable {
     private struct State {
         var isRunning = false
-        /// The result of the run that has not begun yet; nil if nobody waits for one.
+        /// The result of the run that has not begun yet; nil if nothing waits for one.
         var next: OneShot<Value>?
     }
 

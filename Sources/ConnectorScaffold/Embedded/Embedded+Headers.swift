@@ -1170,6 +1170,7 @@ public:
 
     std::string_view view() const noexcept { return {content.bytes == nullptr ? "" : content.bytes, content.length}; }
     connector_text *raw() noexcept { return &content; }
+    const connector_text *raw() const noexcept { return &content; }
 
 private:
     connector_text content;
@@ -1267,10 +1268,12 @@ public:
         /* An empty result is still a result, so it needs an address. */
         succeed(result.data() == nullptr ? "" : result.data(), result.size());
     }
-    void complete(Text result) noexcept {
+    /** Completes with a text, and frees its bytes; it may be written in place, as in `complete(Text().open('[').close(']'))`. */
+    void complete(Text &result) noexcept {
         if (gate == nullptr) return;
         connector_complete_text(std::exchange(gate, nullptr)->host, operation, result.raw());
     }
+    void complete(Text &&result) noexcept { complete(result); }
     /** Completes `open` or `probe` with one proof. */
     void prove(const char *kind, const std::string &detail) noexcept {
         if (gate == nullptr) return;
@@ -1335,11 +1338,11 @@ public:
     explicit Host(const connector_gate *gate) noexcept : gate(gate) {}
 
     /** Sends a GET; see `send`. */
-    template <class Answered> void get(Call call, Text url, Answered answered) const {
+    template <class Answered> void get(Call call, const Text &url, Answered answered) const {
         connector_http_request request = {};
         request.method = "GET";
         request.method_length = 3;
-        send(std::move(call), request, std::move(url), std::move(answered));
+        send(std::move(call), request, url, std::move(answered));
     }
 
     /**
@@ -1349,7 +1352,7 @@ public:
      * call up, it cancels the request: see connector_send.
      */
     template <class Answered>
-    void send(Call call, connector_http_request request, Text url, Answered answered) const {
+    void send(Call call, connector_http_request request, const Text &url, Answered answered) const {
         struct Exchange {
             const connector_gate *gate;
             Call call;
@@ -2427,9 +2430,9 @@ CONNECTOR_END_DECLS
  * request has Range. It sets Host, Content-Length and the other headers of the connection, and drops a plugin's values
  * for them.
  *
- * The host sends a GET, HEAD or OPTIONS, and a PUT without If-Match, If-None-Match and If-Unmodified-Since, once more if the
- * server closes a connection that it had kept open before it begins to answer, unless the body comes in parts. Every other
- * failure ends the request.
+ * The host sends a GET, HEAD or OPTIONS, and a PUT without If-Match, If-None-Match and If-Unmodified-Since, again whenever the
+ * server closes a connection that it had kept open before it begins to answer, and thus at the latest over a new connection,
+ * unless the body comes in parts. Every other failure ends the request.
  *
  * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache,
  * each for requests with the same Authorization, and may answer from the cache, with the header Age, or only ask the

@@ -78,7 +78,7 @@ extension GateServices {
         }
         // A call that the plugin has already completed no longer limits this one.
         if let outer, outer == trace.operation, OperationTable.shared.isPending(outer) {
-            call.deadline = min(call.deadline, trace.deadline)
+            call.template.deadline = min(call.template.deadline, trace.deadline)
         }
         // The task inherits the trace.
         let task = trace.run { Task { [call] in completeCall(id, await gates.call(call)) } }

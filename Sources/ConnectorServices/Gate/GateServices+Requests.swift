@@ -4,48 +4,8 @@
 internal import CConnector
 package import ConnectorBase
 package import ConnectorInvocation
-package import ConnectorPlatform
+internal import ConnectorPlatform
 internal import Synchronization
-
-/// A plugin's request that has not completed.
-package struct RequestInFlight: Sendable {
-    /// The callback to run.
-    package var callback: RequestCallback
-    /// The exchange that sends the request.
-    package var exchange: HTTPExchange
-    /// The request's span; nil without a tracer.
-    package var span: RequestSpan?
-    /// The trace in which the plugin sent the request and in which the callback runs.
-    package var trace: TraceContext
-    /// The plugin's own call that this request serves; nil for none.
-    package var outer: UInt64?
-    /// The request's recorder; nil if the gate is not recorded.
-    package var recorder: RequestRecorder?
-    /// The size of the body, in bytes; 0 if it comes in parts.
-    package var bodySize = 0
-    /// The deadline's timer; nil while the request is being started. If the plugin set no deadline, it is also nil once
-    /// a response in parts has begun and the request's body is sent.
-    package var timer: HostTimer?
-    /// The deadline that the plugin set, in monotonic nanoseconds; nil for none.
-    package var deadline: UInt64?
-    /// Whether the deadline is the host's own, which covers the request's body and the beginning of a response in
-    /// parts.
-    package var isTimedToBegin = false
-    /// Whether a response in parts has begun.
-    package var hasBegun = false
-    /// The longest wait for a part, in nanoseconds; 0 for no limit.
-    package var silence: UInt64 = 0
-    /// The timer of that wait.
-    package var silenceTimer: HostTimer?
-}
-
-extension RequestInFlight {
-    /// Ends the span and runs the callback, on a callback thread.
-    fileprivate func end(_ result: Result<HTTPResponse, ServiceFailure>) {
-        span?.end(result)
-        trace.run { callback.call(result) }
-    }
-}
 
 extension GateServices {
     /// Sends a request under an existing id, and completes it with a callback.
@@ -60,34 +20,84 @@ extension GateServices {
     ) throws(ServiceFailure) {
         // Without a timer, a request might never complete.
         guard host.clock.prepare() else { throw .unavailable("the system cannot create a thread for timers") }
-        let network = try host.http.network(of: context.path)
-        let options = host.options.http
+        let network = try host.http.network(of: context.path, for: connections)
+        var outgoing = try outgoing(request, isInParts: silence != nil)
+        let span = RequestSpan(request, to: outgoing.url, context)
+        if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
+        let now = host.clock.now()
+        let cached = silence == nil ? cached(outgoing, at: now) : .bypass
+        if case .stale(_, let conditions) = cached { outgoing.conditions = conditions }
+        let sent = outgoing
+        let recorder = recorder(of: request, isInParts: silence != nil)
+        let exchange = exchange(of: id, sent, request, isInParts: silence != nil, recorder, on: network)
+        // `.max` is CONNECTOR_NO_DEADLINE, a macro that Swift does not import.
+        let deadline = request.deadline == .max ? nil : request.deadline
+        let outer = request.during == 0 ? nil : request.during
+        try register(
+            id,
+            RequestInFlight(
+                callback: callback,
+                exchange: exchange,
+                span: span,
+                trace: TraceContext.current,
+                outer: outer,
+                recorder: recorder,
+                bodySize: sent.body.count,
+                deadline: deadline,
+                isTimedToBegin: silence != nil && deadline == nil,
+                silence: silence ?? 0
+            )
+        )
+        // `cancelCalls` may have run before this request was registered.
+        if let outer, OperationTable.shared.wasGivenUp(outer) { cancelCalls(during: outer) }
+
+        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? host.options.http.requestTimeout.nanoseconds
+        // A late request is not sent: the plugin may already assume that it failed.
+        guard delay > 0 else { return completeRecorded(id, .failure(.noAnswer(from: exchange.authority)), recorder) }
+        guard setTimer(of: id, exchange, recorder, after: delay) else { return }
+        if case .fresh(let response) = cached {
+            countCached()
+            return completeRequest(id, .success(response))
+        }
+        exchange.start { outcome in
+            self.count(outcome)
+            self.completeRecorded(id, self.received(outcome, of: sent, cached), recorder)
+        }
+    }
+
+    /// A plugin's request as it is sent, with its secrets; throws if it may not be.
+    private func outgoing(_ request: RequestTemplate, isInParts: Bool) throws(ServiceFailure) -> OutgoingRequest {
         var outgoing = try OutgoingRequest(
             request,
-            options: options,
-            accepting: silence == nil ? "gzip" : "identity",
+            options: host.options.http,
+            accepting: isInParts ? "identity" : "gzip",
             secret: context.secret
         )
-        guard !outgoing.isBodyInParts || silence != nil else {
+        guard !outgoing.isBodyInParts || isInParts else {
             throw .misuse("a body in parts is for `stream`, not for `request`")
         }
         try egress.check(outgoing.url, named: outgoing.namedURL)
         if let name = context.vendor?.name { outgoing.headers[HTTPFields.recording] = name }
-        let span = RequestSpan(request, to: outgoing.url, context)
-        if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
-        let isCaching = context.cacheBytes > 0
-        let now = host.clock.now()
+        return outgoing
+    }
+
+    /// What the cache has for a request.
+    private func cached(_ request: OutgoingRequest, at now: UInt64) -> HTTPCache.Lookup {
+        guard context.cacheBytes > 0 else { return .bypass }
         // Evidence comes from the vendor, and not from memory.
-        let isProof = isCaching && state.withLock { $0.proofs > 0 }
-        let cached =
-            isCaching && silence == nil
-            ? cache.withLock { $0.lookup(outgoing, now: now, mustRevalidate: isProof) } : .bypass
-        if case .stale(_, let conditions) = cached { outgoing.conditions = conditions }
-        let sent = outgoing
-        let authority = outgoing.namedURL.authority
-        let trace = TraceContext.current
-        let outer = request.during == 0 ? nil : request.during
-        let recorder = recorder(of: request, isInParts: silence != nil)
+        let isProof = state.withLock { $0.proofs > 0 }
+        return cache.withLock { $0.lookup(request, now: now, mustRevalidate: isProof) }
+    }
+
+    /// Makes the exchange of a request, without sending anything.
+    private func exchange(
+        of id: UInt64,
+        _ outgoing: OutgoingRequest,
+        _ request: RequestTemplate,
+        isInParts: Bool,
+        _ recorder: RequestRecorder?,
+        on network: GateNetwork
+    ) -> HTTPExchange {
         var body: BodyParts?
         if outgoing.isBodyInParts {
             let record = recorder.map { recorder in
@@ -97,13 +107,14 @@ extension GateServices {
                 self.bodyHasProgressed(of: id, isLast: $0)
             }
         }
-        let parts = silence.map { _ in
-            ResponseParts(method: sent.method, body: body) { part in
+        var parts: ResponseParts?
+        if isInParts {
+            parts = ResponseParts(method: outgoing.method, body: body) { part in
                 recorder?.parts?.add(part)
                 self.receivePart(id, part)
             }
         }
-        let exchange = HTTPExchange(
+        return HTTPExchange(
             outgoing,
             egress: egress,
             transport: host.http,
@@ -114,47 +125,40 @@ extension GateServices {
             responses: responses,
             workers: host.callbacks
         )
-        // `.max` is CONNECTOR_NO_DEADLINE, a macro that Swift does not import.
-        let deadline = request.deadline == .max ? nil : request.deadline
-        let refusal = state.withLock { state -> ServiceFailure? in
-            guard !state.isStopped else { return .notOpen }
-            guard state.requests.count < options.concurrencyLimit else {
-                return ServiceFailure(
-                    status: Int32(CONNECTOR_RATE_LIMITED),
-                    message: "\(options.concurrencyLimit) requests of this connector are already in progress",
-                    isRetryable: true
-                )
-            }
-            do throws(ServiceFailure) {
-                try bodies.take(sent.body.count)
-            } catch {
-                return error
-            }
-            state.requests[id] = RequestInFlight(
-                callback: callback,
-                exchange: exchange,
-                span: span,
-                trace: trace,
-                outer: outer,
-                recorder: recorder,
-                bodySize: sent.body.count,
-                deadline: deadline,
-                isTimedToBegin: silence != nil && deadline == nil,
-                silence: silence ?? 0
-            )
-            state.counters.requests += 1
-            return nil
-        }
-        if let refusal {
-            span?.end(.failure(refusal))
-            throw refusal
-        }
-        // `cancelCalls` may have run before this request was registered.
-        if let outer, OperationTable.shared.wasGivenUp(outer) { cancelCalls(during: outer) }
+    }
 
-        let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
-        // What comes too late is not sent: the plugin may believe that it was not.
-        guard delay > 0 else { return completeRecorded(id, .failure(.noAnswer(from: authority)), recorder) }
+    /// Counts a request among those in progress, or refuses it, which ends its span.
+    private func register(_ id: UInt64, _ request: RequestInFlight) throws(ServiceFailure) {
+        let limit = host.options.http.concurrencyLimit
+        do throws(ServiceFailure) {
+            try state.withLock { state throws(ServiceFailure) in
+                guard !state.isStopped else { throw .notOpen }
+                guard state.requests.count < limit else {
+                    throw ServiceFailure(
+                        status: Int32(CONNECTOR_RATE_LIMITED),
+                        message: "\(limit) requests of this connector are already in progress",
+                        isRetryable: true
+                    )
+                }
+                try bodies.take(request.bodySize)
+                state.requests[id] = request
+                state.counters.requests += 1
+            }
+        } catch {
+            request.span?.end(.failure(error))
+            throw error
+        }
+    }
+
+    /// Ends a request after a time.
+    ///
+    /// - Returns: False if it has ended already.
+    private func setTimer(
+        of id: UInt64,
+        _ exchange: HTTPExchange,
+        _ recorder: RequestRecorder?,
+        after delay: UInt64
+    ) -> Bool {
         let timer = host.clock.schedule(after: delay) {
             self.completeRecorded(id, .failure(exchange.lateness), recorder)
         }
@@ -163,21 +167,18 @@ extension GateServices {
             state.requests[id]?.timer = timer
             return true
         }
-        guard isUnderWay else {
-            host.clock.cancel(timer)
-            return
-        }
-        if case .fresh(let response) = cached {
-            countCached()
-            return completeRequest(id, .success(response))
-        }
-        exchange.start { outcome in
-            self.count(outcome)
-            let refusal = (try? outcome.result.get()).flatMap(self.refusal)
-            let received =
-                refusal.map { .failure($0) } ?? (isCaching ? self.remember(outcome, of: sent, cached) : outcome.result)
-            self.completeRecorded(id, received, recorder)
-        }
+        if !isUnderWay { host.clock.cancel(timer) }
+        return isUnderWay
+    }
+
+    /// What the plugin gets: a response, perhaps from the cache, or why it gets none.
+    private func received(
+        _ outcome: HTTPExchange.Outcome,
+        of request: OutgoingRequest,
+        _ cached: HTTPCache.Lookup
+    ) -> Result<HTTPResponse, ServiceFailure> {
+        if let refusal = (try? outcome.result.get()).flatMap(self.refusal) { return .failure(refusal) }
+        return context.cacheBytes > 0 ? remember(outcome, of: request, cached) : outcome.result
     }
 
     /// Completes a request, at most once: the response, the deadline, the plugin and the closing gate race to complete

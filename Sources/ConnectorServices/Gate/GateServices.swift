@@ -13,9 +13,7 @@ package import Synchronization
 /// ``stopAndAwaitCallbacks()`` cancels timers and requests, and waits for every callback; the plugin's `destroy` runs;
 /// ``invalidate()`` gives up the tables.
 ///
-/// The tables' `context` points to this object, which retains itself with the first table and releases itself in
-/// ``invalidate()``. The pointer is therefore valid for as long as the plugin may use it. The tables live as long as
-/// this object: the code that serves a plugin in another process may still hold both after the instance has ended.
+/// ``ServiceTables`` retains this object from the first table until ``invalidate()``.
 package final class GateServices: InstanceServices {
     /// The parts shared with other gates.
     package let host: HostServices
@@ -77,7 +75,7 @@ package final class GateServices: InstanceServices {
         )
     }
 
-    /// Whether there is room for a line of the plugin's log; before it, logs how many lines there was none for.
+    /// Whether the plugin may log another line; first logs how many were dropped.
     func mayLog(_ bytes: Int) -> Bool {
         let now = host.clock.now()
         guard let leftOut = logLimit.withLock({ $0.admit(bytes, at: now) }) else { return false }
@@ -85,11 +83,11 @@ package final class GateServices: InstanceServices {
         return true
     }
 
-    /// Logs how many lines of the plugin's log were left out.
+    /// Logs how many lines of the plugin's log were dropped.
     private func logLeftOut(_ count: Int) {
         guard count > 0 else { return }
         logger.warning(
-            "lines of the plugin were left out",
+            "lines of the plugin were dropped",
             metadata: ["lines": "\(count)", "limit": "\(LineLimit.ofPlugin)"]
         )
     }
@@ -156,18 +154,10 @@ package final class GateServices: InstanceServices {
     /// Stops handing out tables, closes the connections, and gives up the reference that kept the tables lent alive. Call it after
     /// the instance's `destroy` has returned, or never.
     package func invalidate() {
-        let wasLent = state.withLock { state in
-            state.isStopped = true
-            defer { state.isInvalid = true }
-            return !state.isInvalid && !state.tables.isEmpty
-        }
+        state.withLock { $0.isStopped = true }
         logLeftOut(logLimit.withLock { $0.takeLeftOut() })
         host.http.end(connections)
-        if wasLent { unsafe Unmanaged.passUnretained(self).release() }
-    }
-
-    deinit {
-        for table in state.withLock(\.tables).values { table.deallocate() }
+        tables.end()
     }
 
     // MARK: Callbacks

@@ -7,12 +7,10 @@ internal import ConnectorManifest
 
 /// The mutable state of one gate's services, behind one lock.
 package struct GateServicesState {
-    /// The tables by service id, allocated on first use.
-    package var tables: [String: ServiceTable] = [:]
+    /// The tables; nil before the first one is asked for.
+    package var tables: ServiceTables?
     /// Whether timers and requests are refused.
     package var isStopped = false
-    /// Whether tables are no longer handed out.
-    package var isInvalid = false
 
     /// The host's services that the plugin requested during `create`.
     private var surveyed: Set<String> = []

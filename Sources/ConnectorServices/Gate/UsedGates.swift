@@ -25,45 +25,20 @@ package struct UsedGates: Sendable {
     }
 }
 
-/// A plugin's call of a gate that it uses.
+/// A plugin's call of a gate that it uses, with parsed arguments.
 package struct UsedGateCall: Sendable {
-    /// The name in the manifest's `uses`.
-    package var use: String
-    /// The operation's name in the capability.
-    package var operation: String
+    /// The call, without the text of its arguments: it is not kept beside what was parsed from it.
+    package var template: GateCallTemplate
     /// The arguments: an object by name, or an array in the order of the parameters.
-    package var arguments: JSONValue
-    /// When the call times out, in monotonic nanoseconds; `.max` leaves it to the host.
-    package var deadline: UInt64
-    /// The plugin's own call that this one serves; 0 for the one that the current thread runs.
-    package var during: UInt64
-
-    /// Creates a call.
-    package init(
-        use: String,
-        operation: String,
-        arguments: JSONValue,
-        deadline: UInt64 = .max,
-        during: UInt64 = 0
-    ) {
-        self.use = use
-        self.operation = operation
-        self.arguments = arguments
-        self.deadline = deadline
-        self.during = during
-    }
+    package let arguments: JSONValue
 
     /// Parses the arguments of a plugin's call.
     ///
     /// - Throws: `invalid` if they are neither a JSON object nor an array.
-    init(_ template: GateCallTemplate) throws(ServiceFailure) {
-        self.init(
-            use: template.use,
-            operation: template.operation,
-            arguments: try Self.arguments(template.arguments),
-            deadline: template.deadline,
-            during: template.during
-        )
+    package init(_ template: GateCallTemplate) throws(ServiceFailure) {
+        arguments = try Self.arguments(template.arguments)
+        self.template = template
+        self.template.arguments = []
     }
 
     private static func arguments(_ text: [UInt8]) throws(ServiceFailure) -> JSONValue {

@@ -74,7 +74,7 @@ package final class BodyParts: Sendable {
             if state.hasLast { throw .misuse("a part of the body comes after the last one") }
             if state.isSending { throw .misuse("a part of the body comes before the host has room for it") }
             if let length, Int64(bytes.count) > length - state.count {
-                throw .invalid("the body has more than the \(length) bytes that it was said to have")
+                throw .invalid("the body is longer than the declared \(length) bytes")
             }
             try held?.take(bytes.count)
             (state.isSending, state.heldCount) = (true, bytes.count)
@@ -92,7 +92,7 @@ package final class BodyParts: Sendable {
     /// Whether parts of the body are still to be sent.
     package var isOpen: Bool { state.withLock { !$0.isEnded && !$0.isSent } }
 
-    /// Whether the server waits for a part that nobody has written.
+    /// Whether the server waits for a part that has not been written.
     var isIdle: Bool {
         state.withLock { $0.connection != nil && !$0.isEnded && !$0.isSent && !$0.isSending && !$0.hasLast }
     }

@@ -36,15 +36,23 @@ package final class GateConnections: Sendable {
         var settled = NIODeadline.distantPast
     }
 
+    /// A connection that is open, and has been used.
+    private struct Used: Sendable {
+        var channel: any NIOCore.Channel
+        var origin: Origin
+    }
+
     private struct State: Sendable {
         var uses: [Origin: Use] = [:]
+        /// The connections that have been used, until they close.
+        var used: [ObjectIdentifier: Used] = [:]
         /// The connections that the requests have, or are waiting for.
         var busy = 0
         /// The connections that are open, with and without a request.
         var open = 0
         var isEnded = false
 
-        /// Changes the use of a server, and counts its connections anew: as many as requests, within the limit for a server.
+        /// Changes the use of a server, and recounts its connections: as many as requests, within the limit for a server.
         mutating func change(_ origin: Origin, perHost: Int, _ body: (inout Use) -> Void) {
             var use = uses[origin] ?? Use()
             busy -= min(perHost, use.requests + use.abandoned)
@@ -129,6 +137,30 @@ package final class GateConnections: Sendable {
     /// Counts a connection until it closes.
     func count(_ channel: any NIOCore.Channel) {
         state.withLock { $0.open += 1 }
-        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.open -= 1 } }
+        let id = ObjectIdentifier(channel)
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { state in
+                state.open -= 1
+                state.used[id] = nil
+            }
+        }
+    }
+
+    /// Notes to which server a connection leads that was counted.
+    ///
+    /// - Parameter url: A URL of the server.
+    func use(_ channel: any NIOCore.Channel, for url: String) {
+        // A closed one would never be removed.
+        guard channel.isActive, let url = URLParts(url) else { return }
+        state.withLock { $0.used[ObjectIdentifier(channel)] = Used(channel: channel, origin: Origin(url)) }
+    }
+
+    /// Whether a server has more open connections than requests, so that the next request needs no new one.
+    func hasFree(for url: URLParts) -> Bool {
+        let origin = Origin(url)
+        return state.withLock { state in
+            let count = state.used.values.count(where: { $0.origin == origin && $0.channel.isActive })
+            return count > state.uses[origin]?.requests ?? 0
+        }
     }
 }

@@ -37,8 +37,12 @@ package final class HTTPExchange: Sendable {
         var isCancelled = false
         /// The number of redirects followed.
         var redirects = 0
-        /// Whether a request was sent again after its connection had closed.
-        var hasRepeated = false
+        /// How often a request was sent again after its connection had closed.
+        var repeats = 0
+        /// The name that is being looked up, for messages.
+        var awaitedName: String?
+        /// Collects the response, unless it comes in parts; nil before the request is sent.
+        var collector: ResponseCollector?
         /// Bytes of bodies sent.
         var bytesSent: UInt64 = 0
         /// Bytes of bodies received.
@@ -131,10 +135,14 @@ package final class HTTPExchange: Sendable {
 
     /// Why the exchange has not ended by its deadline.
     package var lateness: ServiceFailure {
-        switch parts?.isAsked {
+        let (name, collector) = state.withLock { ($0.awaitedName, $0.collector) }
+        if let name { return .lateName(of: name) }
+        return switch parts?.isAsked {
         case false?: .timedOut("the plugin did not ask for the rest of the response in time")
+        case true?: .incompleteAnswer(from: authority)
         case nil where body?.isIdle == true: .timedOut("the plugin did not send the rest of the request's body in time")
-        default: .noAnswer(from: authority)
+        case nil where collector?.hasBegun == true: .incompleteAnswer(from: authority)
+        case nil: .noAnswer(from: authority)
         }
     }
 
@@ -153,10 +161,17 @@ package final class HTTPExchange: Sendable {
             try egress.check(request.url, named: request.namedURL)
             let proxy = try transport.options.proxies.proxy(for: request.url)
             let host = proxy?.host ?? request.url.host
-            if network.names.isFound(host) { return transmit(request, through: proxy, end) }
+            // A connection that is open needs no name.
+            if network.names.isFound(host) || connections.hasFree(for: request.url) {
+                return transmit(request, through: proxy, end)
+            }
             let ticket = ServiceIdentifier.next()
-            state.withLock { $0.ticket = ticket }
+            state.withLock { state in
+                state.ticket = ticket
+                state.awaitedName = ServiceFailure.nameToFind(request.namedURL, proxy)
+            }
             network.names.lookUp(host, ticket: ticket) { outcome in
+                self.state.withLock { $0.awaitedName = nil }
                 guard let failure = self.failure(for: outcome, request, proxy) else {
                     return self.transmit(request, through: proxy, end)
                 }
@@ -176,18 +191,23 @@ package final class HTTPExchange: Sendable {
         _ proxy: HTTPProxy?
     ) -> ServiceFailure? {
         let url = request.namedURL
-        let (name, port) = proxy.map { ($0.host, $0.port) } ?? (url.host, Int(url.effectivePort))
+        let target = "\(URLParts.bracketed(url.host)):\(url.effectivePort)"
+        let place = proxy.map { "\($0) on the way to \(target)" } ?? target
+        let late = "no connection to \(place) within the time for connecting"
         switch outcome {
         case .found: return nil
-        case .absent: return .hostWithoutAddress(name)
-        case .late:
-            let place = "\(URLParts.bracketed(name)):\(port)"
-            return .timedOut("no connection to \(place) within the time for connecting: its name was not found")
+        case .absent: return .hostNotFound(ServiceFailure.nameToFind(url, proxy), reason: nil)
+        case .failed(let reason): return .hostNotFound(ServiceFailure.nameToFind(url, proxy), reason: reason)
+        case .late: return .timedOut("\(late): its name was not found; \(ServiceFailure.dnsRemedy)")
+        case .crowded:
+            return .timedOut(
+                "\(late): other names of this connector were still being looked up; \(ServiceFailure.dnsRemedy)"
+            )
         case .cancelled: return .cancelled("the request was cancelled")
         }
     }
 
-    /// Sends a request to a host whose name was found.
+    /// Sends a request to a host whose name was found, or is not needed.
     private func transmit(
         _ request: OutgoingRequest,
         through proxy: HTTPProxy?,
@@ -196,27 +216,35 @@ package final class HTTPExchange: Sendable {
         do throws(ServiceFailure) {
             // It may have been cancelled while it waited for the name.
             guard !state.withLock(\.isCancelled) else { throw .cancelled("the request was cancelled") }
+            let limit = transport.options.responseLimit
+            let collector = ResponseCollector(method: request.method, limit: limit, held: responses)
+            let host = proxy?.host ?? request.url.host
+            let address = network.names.address(of: host)
             let response = try transport.send(
                 request,
                 request.isBodyInParts ? body : nil,
                 parts,
-                responses,
+                collector,
                 over: connections,
                 through: proxy,
+                at: address,
                 on: network.loop
             )
             let isCancelled = state.withLock { state in
                 state.task = response
+                state.collector = collector
                 state.bytesSent += UInt64(request.body.count)
                 return state.isCancelled
             }
             if isCancelled { response.cancel() }
-            let limit = transport.options.responseLimit
             response.futureResult.whenComplete { result in
                 self.connections.end(request.url, isCancelled: result.isCancelled)
                 if case .failure(let error) = result {
-                    self.network.names.forget(proxy?.host ?? request.url.host)
                     if self.mayRepeat(request, after: error) { return self.send(end) }
+                    // Without another look-up, which would begin with the same address.
+                    if self.mayGoOn(request, after: error, host: host, address) {
+                        return self.transmit(request, through: proxy, end)
+                    }
                 }
                 let reply = result.flatMapError { error in
                     guard let body = error as? ResponseCollector.UnneededBody else {
@@ -233,19 +261,31 @@ package final class HTTPExchange: Sendable {
 
     /// Whether to send a request again that the server may have received, and has not begun to answer.
     ///
-    /// Once, if the server closed an idle connection just when the request came, and if the request may be received twice: RFC 9110,
-    /// section 9.2.2. The answer must be the same, too: if the server performed a DELETE, or a PUT on a condition, the repetition would
-    /// be told that there is nothing to delete, or that the condition no longer holds.
+    /// As long as the server has closed an idle connection, and every other one may be closed, too, if the request may be received more
+    /// than once: RFC 9110, section 9.2.2. The answer must be the same, too: if the server performed a DELETE, or a PUT on a condition,
+    /// the repetition would be told that there is nothing to delete, or that the condition no longer holds.
     private func mayRepeat(_ request: OutgoingRequest, after error: any Error) -> Bool {
         let isSafe = ["GET", "HEAD", "OPTIONS"].contains(request.method)
         let isConditional = ["If-Match", "If-None-Match", "If-Unmodified-Since"].contains { request.headers[$0] != nil }
         guard error is WireCheck.StaleConnection, !request.isBodyInParts,
             isSafe || request.method == "PUT" && !isConditional
         else { return false }
+        let limit = transport.options.connectionsPerHost
         return state.withLock { state in
-            defer { state.hasRepeated = true }
-            return !state.hasRepeated && !state.isCancelled
+            defer { state.repeats += 1 }
+            return state.repeats < limit && !state.isCancelled
         }
+    }
+
+    /// Whether to try another address of a host that was slow to find, and did not take the connection.
+    private func mayGoOn(_ request: OutgoingRequest, after error: any Error, host: String, _ address: String?) -> Bool {
+        if error is WireCheck.StaleConnection { return false }
+        let isUnconnected = ServiceFailure.isUnconnected(error)
+        // Without an address, every failure may come from a look-up that the client has made.
+        let isBad = address == nil || isUnconnected || (error as? IOError).map(ServiceFailure.isOfConnecting) == true
+        guard isBad, network.names.forget(host, at: address) else { return false }
+        // An unreachable network may also have broken a connection that the request was sent over.
+        return isUnconnected && !request.isBodyInParts && !state.withLock(\.isCancelled)
     }
 
     /// Receives a response, or follows its redirect.
@@ -287,13 +327,15 @@ package final class HTTPExchange: Sendable {
         _ end: @escaping @Sendable (Outcome) -> Void
     ) {
         body?.end()
-        let state = state.withLock { $0 }
-        let outcome = Outcome(
-            result: result,
-            isRedirected: state.redirects > 0,
-            bytesSent: state.bytesSent,
-            bytesReceived: state.bytesReceived
-        )
+        let outcome = state.withLock { state in
+            state.collector = nil
+            return Outcome(
+                result: result,
+                isRedirected: state.redirects > 0,
+                bytesSent: state.bytesSent,
+                bytesReceived: state.bytesReceived
+            )
+        }
         guard let parts else { return end(outcome) }
         parts.finish { end(outcome) }
     }

@@ -67,7 +67,7 @@ package final class HTTPLoops: Sendable {
             if state.entries.count < limit, state.entries.allSatisfy({ $0.users > 0 }), let loop = Self.another() {
                 state.entries.append(Entry(loop: loop))
             }
-            // Of those that nobody has, the one that was given back first: its look-ups have had the most time to end.
+            // Of those that no gate has, the one that was given back first: its look-ups have had the most time to end.
             var index = 0
             for other in state.entries.indices.dropFirst() {
                 let (best, entry) = (state.entries[index], state.entries[other])

@@ -17,9 +17,13 @@ public struct HTTPOptions: Sendable {
     ///
     /// Gates share no connections. An HTTP/1 connection carries one request at a time, so this also limits a gate's concurrent
     /// requests to a host; the others wait, within their deadlines and for at most ``connectTimeout``. A server that answers in 200 ms
-    /// gets 5 requests a second over each connection. Connections are opened on demand; each costs a file descriptor here and memory at
-    /// the server. Those to all hosts together are at most a quarter of the descriptors that the process may have, between 64 and 1024:
-    /// a request that needs one more fails with `rate-limited`. See also ``allowsHTTP2``.
+    /// gets 5 requests a second over each connection. A gate has at most 4096 requests in progress. If nearly all of them wait, and end
+    /// together, AsyncHTTPClient searches for each among the others, and an event loop does nothing else for 0.2 s, in debug builds for
+    /// 15 s.
+    ///
+    /// Connections are opened on demand; each costs a file descriptor here and memory at the server. Those to all hosts together are at
+    /// most a quarter of the descriptors that the process may have, between 64 and 1024: a request that needs one more fails with
+    /// `rate-limited`. See also ``allowsHTTP2``.
     public var connectionsPerHost = 128 {
         didSet { connectionsPerHost = max(1, connectionsPerHost) }
     }
@@ -56,8 +60,12 @@ public struct HTTPOptions: Sendable {
     package var redirectLimit = 5
     /// The maximum number of connections of one gate to all hosts together; nil for what ``connectionsPerHost`` says.
     package var connectionLimit: Int?
-    /// Finds out whether a host name has an address. Called on a thread that it may block.
-    package var hasAddress: @Sendable (_ host: String) -> Bool = HostNames.systemHasAddress
+    /// Finds the addresses of a host name. Called on a thread that it may block.
+    package var lookUp: @Sendable (_ host: String) -> HostNames.Answer = HostNames.systemAnswer
+    /// How long a name that was found is not looked up again.
+    package var lookUpValidity: Duration = .seconds(10)
+    /// How long a look-up takes, at least, that is not made again for the connection.
+    package var slowLookUp: Duration = .seconds(1)
     /// The maximum number of pending requests of one gate.
     package var concurrencyLimit = 4096
     /// The maximum size of the bodies of one gate's pending requests together, in bytes; of one that comes in parts, the part on its way

@@ -19,7 +19,25 @@ package final class HTTPTransport: Sendable {
         var proxy: HTTPProxy?
         /// Whether connections use TLS, which needs the trust roots.
         var isSecure: Bool
+        /// The host whose name was slow to find, be it the proxy, with an address of it; nil where the client looks names up.
+        var found: FoundHost?
     }
+
+    /// A host that is connected to without looking its name up.
+    private struct FoundHost: Hashable {
+        var name: String
+        var address: String
+    }
+
+    /// What the instances of a gate share, with the numbers of those that have asked for it and have not ended.
+    private struct SharedNetwork {
+        var network: GateNetwork
+        var instances: Set<UInt64> = []
+    }
+
+    /// How many clients an instance may have before the names of further hosts are looked up again. Each client of TLS reads the
+    /// trusted authorities.
+    private static let clientLimit = 32
 
     /// The clients in use.
     private struct Clients {
@@ -37,8 +55,8 @@ package final class HTTPTransport: Sendable {
     /// The options of all requests.
     package let options: HTTPOptions
     private let state = Mutex(State.running(Clients()))
-    /// What the instances of a gate share, by path: what one leaves behind is no other gate's burden.
-    private let networks = Mutex<[String: GateNetwork]>([:])
+    /// What the instances of a gate share, by path, as long as it has any: what one leaves behind is no other gate's burden.
+    private let networks = Mutex<[String: SharedNetwork]>([:])
 
     /// Creates the transport without a connection.
     package init(options: HTTPOptions) {
@@ -72,6 +90,11 @@ package final class HTTPTransport: Sendable {
     package func end(_ connections: GateConnections) {
         connections.end()
         let number = connections.number
+        networks.withLock { networks in
+            guard let gate = networks.first(where: { $0.value.instances.contains(number) })?.key else { return }
+            networks[gate]?.instances.remove(number)
+            if networks[gate]?.instances.isEmpty == true { networks[gate] = nil }
+        }
         state.withLock { state in
             guard case .running(var clients) = state else { return }
             let ended = clients.byRoute.filter { $0.key.instance == number }
@@ -108,15 +131,22 @@ package final class HTTPTransport: Sendable {
         }
     }
 
-    /// What all instances of a gate share.
+    /// What all instances of a gate share, until the last of them has ended.
     ///
-    /// - Throws: `unavailable` if the system does not create the threads of the event loops.
-    package func network(of gate: String) throws(ServiceFailure) -> GateNetwork {
+    /// - Parameter connections: The connections of the instance that asks.
+    /// - Throws: `unavailable` if the system does not create the threads of the event loops; `notOpen` once the instance has ended.
+    package func network(of gate: String, for connections: GateConnections) throws(ServiceFailure) -> GateNetwork {
         try networks.withLock { networks throws(ServiceFailure) -> GateNetwork in
-            if let network = networks[gate] { return network }
-            let network = GateNetwork(try HTTPLoops.shared.lend(), options: options)
-            networks[gate] = network
-            return network
+            guard !connections.isEnded else { throw ServiceFailure.notOpen }
+            var shared =
+                if let shared = networks[gate] {
+                    shared
+                } else {
+                    SharedNetwork(network: GateNetwork(try HTTPLoops.shared.lend(), options: options))
+                }
+            shared.instances.insert(connections.number)
+            networks[gate] = shared
+            return shared.network
         }
     }
 
@@ -127,9 +157,10 @@ package final class HTTPTransport: Sendable {
     /// - Parameters:
     ///   - body: The body, if it comes in parts.
     ///   - parts: Receives the body of the response; nil collects it.
-    ///   - responses: Counts the bytes that are collected.
+    ///   - collector: Receives the response unless it comes in parts.
     ///   - connections: The connections of the instance. Unless this throws, tell them when the request ends.
     ///   - proxy: The request's proxy.
+    ///   - address: The address of the proxy or, without one, of the request's host; nil lets the client look its name up.
     ///   - loop: The event loop of the gate.
     /// - Returns: The task of the response.
     /// - Throws: The reason why the request cannot be sent; `tooLarge` for a head beyond ``RequestTemplate/headLimit``.
@@ -137,9 +168,10 @@ package final class HTTPTransport: Sendable {
         _ request: OutgoingRequest,
         _ body: BodyParts?,
         _ parts: ResponseParts?,
-        _ responses: HeldBytes,
+        _ collector: ResponseCollector,
         over connections: GateConnections,
         through proxy: HTTPProxy?,
+        at address: String?,
         on loop: any EventLoop
     ) throws(ServiceFailure) -> HTTPClient.Task<HTTPResponse> {
         guard request.headSize <= RequestTemplate.headLimit else {
@@ -147,7 +179,12 @@ package final class HTTPTransport: Sendable {
                 "the request's URL and headers have more than \(RequestTemplate.headLimit) bytes, with their secrets"
             )
         }
-        let route = Route(instance: connections.number, proxy: proxy, isSecure: request.url.scheme == "https")
+        let route = Route(
+            instance: connections.number,
+            proxy: proxy,
+            isSecure: request.url.scheme == "https",
+            found: address.map { FoundHost(name: proxy?.host ?? request.url.host, address: $0) }
+        )
         let client = try client(for: route, connections, loop)
         let isKept = try connections.begin(request.url) && !request.mayLeaveBody
         do {
@@ -167,8 +204,6 @@ package final class HTTPTransport: Sendable {
             }
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
             if let parts { return client.execute(request: outgoing, delegate: parts) }
-            let limit = options.responseLimit
-            let collector = ResponseCollector(method: request.method, limit: limit, held: responses)
             return client.execute(request: outgoing, delegate: collector)
         } catch {
             connections.end(request.url, isCancelled: false)
@@ -183,6 +218,12 @@ package final class HTTPTransport: Sendable {
     ) throws(ServiceFailure) -> HTTPClient {
         try state.withLock { state throws(ServiceFailure) in
             guard case .running(var clients) = state else { throw ServiceFailure.notOpen }
+            var route = route
+            if route.found != nil, clients.byRoute[route] == nil,
+                clients.byRoute.count(where: { $0.key.instance == route.instance }) >= Self.clientLimit
+            {
+                route.found = nil
+            }
             if let client = clients.byRoute[route] { return client }
             guard !connections.isEnded else { throw ServiceFailure.notOpen }
             // The runtime of Swift 6.3 crashes if the first connections of two event loops instantiate this type
@@ -214,10 +255,11 @@ package final class HTTPTransport: Sendable {
         // The client's spans would show the URL with its secrets, and its headers would send the trace to the vendor.
         configuration.tracing.tracer = nil
         configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
-        WireCheck.install(in: &configuration, counting: connections)
+        WireCheck.install(in: &configuration, counting: connections, scheme: route.isSecure ? "https" : "http")
+        if route.proxy == nil, let found = route.found { configuration.dnsOverride = [found.name: found.address] }
         configuration.proxy = route.proxy.map { proxy in
             .server(
-                host: proxy.host,
+                host: route.found?.address ?? proxy.host,
                 port: proxy.port,
                 authorization: proxy.credentials.map { .basic(credentials: Base64.encode(Array($0.reveal().utf8))) }
             )

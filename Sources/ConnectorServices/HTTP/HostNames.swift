@@ -13,25 +13,71 @@ internal import Synchronization
 
 /// Finds out whether the host names of a gate's requests have addresses, before connections are made to them.
 ///
-/// getaddrinfo(3) blocks until the DNS server answers, and cannot be given up: 10 s and more if the server is silent. NIO calls it on one
-/// thread per event loop, so one name would hold up all others. Here, two names of a gate are looked up at a time, each on a thread of its
-/// own and once for all requests that wait for it, and requests give up on time. NIO then looks up only names that have just been found.
+/// getaddrinfo(3) blocks until the DNS server answers, and cannot be given up: 10 s and more if the server is silent. NIO calls it for
+/// each connection, one after another on an event loop, so one name would hold up all others. Here, eight names of a gate are looked up
+/// at a time, each on a thread of its own and once for all requests that wait for it, and requests give up on time. NIO then looks up
+/// only names that have just been found, which is quick. If it was not, as when the first of the DNS servers is dead, it would not be the
+/// second time either: then requests connect to an address that was found, and NIO looks up nothing.
 package final class HostNames: Sendable {
+    /// What the system says of a name.
+    package enum Answer: Sendable, Equatable {
+        /// Its addresses, in the order in which to try them.
+        case addresses([String])
+        /// There is no such name, or it has no address.
+        case absent
+        /// It could not be found out, for the system's reason.
+        case failed(String)
+
+        /// Reads an error of getaddrinfo(3).
+        init(error: Int32) {
+            #if canImport(Glibc)
+                // The others are EAI_NODATA and EAI_ADDRFAMILY, which glibc declares only with _GNU_SOURCE.
+                let absences = [EAI_NONAME, -5, -9]
+            #else
+                let absences = [EAI_NONAME, EAI_NODATA, EAI_ADDRFAMILY]
+            #endif
+            self = unsafe absences.contains(error) ? .absent : .failed(String(cString: gai_strerror(error)))
+        }
+    }
+
     /// How a wait for a name ended.
-    package enum Outcome: Sendable {
+    package enum Outcome: Sendable, Equatable {
         case found
         /// The name has no address.
         case absent
-        /// It was not found out in time.
+        /// It could not be looked up, for the system's reason.
+        case failed(String)
+        /// The look-up did not finish in time.
         case late
+        /// Its turn has not come in time: other names are still being looked up.
+        case crowded
         case cancelled
     }
 
-    private typealias Waiter = @Sendable (Outcome) -> Void
+    /// A name that was found.
+    private struct Found: Sendable {
+        /// Until when it need not be looked up again.
+        var end: NIODeadline
+        /// The addresses to connect to, best first; none if looking it up was quick.
+        var addresses: [String]
+    }
+
+    /// A request that waits for a name.
+    private struct Waiter: Sendable {
+        /// Ends the wait if the name is not found out in time.
+        let timer: Scheduled<Void>
+        let end: @Sendable (Outcome) -> Void
+
+        /// Tells the request of the outcome. Call it on the event loop, where cancelling the timer wakes no thread.
+        func tell(_ outcome: Outcome) {
+            timer.cancel()
+            end(outcome)
+        }
+    }
 
     private struct State: Sendable {
-        /// The names that were found, and until when they need not be looked up again.
-        var found: [String: NIODeadline] = [:]
+        /// The names that were found.
+        var found: [String: Found] = [:]
         /// The waiting requests, by name and ticket.
         var waiters: [String: [UInt64: Waiter]] = [:]
         /// The names of the waiting requests, by ticket.
@@ -43,13 +89,13 @@ package final class HostNames: Sendable {
     }
 
     /// How many names are looked up at a time.
-    private static let limit = 2
-    /// How long a name that was found is not looked up again.
-    private static let validity = TimeAmount.seconds(10)
+    private static let limit = 8
 
     private let loop: any EventLoop
     private let timeout: TimeAmount
-    private let hasAddress: @Sendable (String) -> Bool
+    private let validity: TimeAmount
+    private let slowness: TimeAmount
+    private let answer: @Sendable (String) -> Answer
     private let state = Mutex(State())
 
     /// Creates the names of a gate without looking one up.
@@ -60,7 +106,9 @@ package final class HostNames: Sendable {
     init(loop: any EventLoop, options: HTTPOptions) {
         self.loop = loop
         timeout = TimeAmount(upToADay: options.connectTimeout)
-        hasAddress = options.hasAddress
+        validity = TimeAmount(upToADay: options.lookUpValidity)
+        slowness = TimeAmount(upToADay: options.slowLookUp)
+        answer = options.lookUp
     }
 
     /// Whether a connection may be made to a host: it is an address, or its name was found a moment ago.
@@ -70,14 +118,30 @@ package final class HostNames: Sendable {
             return true
         #else
             if NetworkAddress(host) != nil { return true }
-            guard let end = state.withLock({ $0.found[host] }) else { return false }
+            guard let end = state.withLock({ $0.found[host]?.end }) else { return false }
             return end > NIODeadline.now()
         #endif
     }
 
+    /// The address to connect to, so that the name is not looked up again; nil if that is quick.
+    func address(of host: String) -> String? {
+        state.withLock { $0.found[host]?.addresses.first }
+    }
+
     /// Forgets that a name was found: no connection was made to it.
-    func forget(_ host: String) {
-        state.withLock { $0.found[host] = nil }
+    ///
+    /// - Parameter address: The address that was tried, if it was one of ``address(of:)``.
+    /// - Returns: Whether there is another address to try.
+    func forget(_ host: String, at address: String?) -> Bool {
+        state.withLock { state in
+            if let address, var found = state.found[host] {
+                found.addresses.removeAll { $0 == address }
+                state.found[host] = found.addresses.isEmpty ? nil : found
+            } else {
+                state.found[host] = nil
+            }
+            return state.found[host] != nil
+        }
     }
 
     /// Looks a name up.
@@ -88,12 +152,13 @@ package final class HostNames: Sendable {
     func lookUp(_ host: String, ticket: UInt64, _ end: @escaping @Sendable (Outcome) -> Void) {
         state.withLock { state in
             let isNew = state.waiters[host] == nil
-            state.waiters[host, default: [:]][ticket] = end
+            let timer = loop.scheduleTask(in: timeout) { [weak self] in
+                guard let self else { return }
+                self.giveUp(ticket, self.isRunning(host) ? .late : .crowded)
+            }
+            state.waiters[host, default: [:]][ticket] = Waiter(timer: timer, end: end)
             state.names[ticket] = host
             if isNew, !state.running.contains(host) { state.queue.append(host) }
-        }
-        _ = loop.scheduleTask(in: timeout) { [weak self] in
-            if let self { self.giveUp(ticket, .late) }
         }
         startNext()
     }
@@ -110,18 +175,22 @@ package final class HostNames: Sendable {
             return waiter
         }
         guard let waiter else { return }
-        loop.execute { waiter(outcome) }
+        loop.execute { waiter.tell(outcome) }
     }
+
+    private func isRunning(_ host: String) -> Bool { state.withLock { $0.running.contains(host) } }
 
     /// Starts as many look-ups as may run.
     private func startNext() {
         while let host = next() {
             let isStarted = HostThread.start("names") {
-                self.finish(host, hasAddress: self.hasAddress(host))
+                let start = NIODeadline.now()
+                let answer = self.answer(host)
+                self.finish(host, answer, isSlow: NIODeadline.now() - start >= self.slowness)
                 self.startNext()
             }
             // Without a thread, the connection finds it out.
-            if !isStarted { finish(host, hasAddress: true) }
+            if !isStarted { finish(host, .addresses([]), isSlow: false) }
         }
     }
 
@@ -134,30 +203,49 @@ package final class HostNames: Sendable {
         }
     }
 
-    private func finish(_ host: String, hasAddress: Bool) {
+    private func finish(_ host: String, _ answer: Answer, isSlow: Bool) {
         let waiters = state.withLock { state -> [UInt64: Waiter] in
             state.running.remove(host)
-            if hasAddress {
+            if case .addresses(let addresses) = answer {
                 let now = NIODeadline.now()
-                if state.found.count >= 64 { state.found = state.found.filter { $0.value > now } }
-                state.found[host] = now + Self.validity
+                if state.found.count >= 64 { state.found = state.found.filter { $0.value.end > now } }
+                state.found[host] = Found(end: now + validity, addresses: isSlow ? addresses : [])
             }
             let waiters = state.waiters.removeValue(forKey: host) ?? [:]
             for ticket in waiters.keys { state.names[ticket] = nil }
             return waiters
         }
-        let outcome = hasAddress ? Outcome.found : .absent
+        let outcome: Outcome =
+            switch answer {
+            case .addresses: .found
+            case .absent: .absent
+            case .failed(let reason): .failed(reason)
+            }
         // Tickets are numbered: in the order of the requests.
-        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { loop.execute { waiter(outcome) } }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { loop.execute { waiter.tell(outcome) } }
     }
 
-    /// Whether the system finds an address of a name. Blocks, for as long as the DNS servers make it.
-    static func systemHasAddress(_ host: String) -> Bool {
-        // All zero, as NIO asks.
+    /// Asks the system for a name. Blocks, for as long as the DNS servers make it.
+    static func systemAnswer(_ host: String) -> Answer {
+        // All zero: any kind of address, as for a connection.
         var hints = unsafe addrinfo()
         var result: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host, nil, &hints, &result) == 0 else { return false }
-        unsafe freeaddrinfo(result)
-        return true
+        let error = unsafe getaddrinfo(host, nil, &hints, &result)
+        if error == EAI_SYSTEM { return .failed("\(SystemError())") }
+        guard error == 0 else { return Answer(error: error) }
+        defer { unsafe freeaddrinfo(result) }
+        var addresses: [String] = []
+        var rest = unsafe result
+        while let entry = unsafe rest {
+            // The longest address has 45 characters; the name of an interface may follow it.
+            var text = [CChar](repeating: 0, count: 80)
+            let (address, size) = unsafe (entry.pointee.ai_addr, entry.pointee.ai_addrlen)
+            let status = unsafe getnameinfo(address, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+            let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // Each comes once for every kind of socket.
+            if status == 0, !addresses.contains(name) { addresses.append(name) }
+            unsafe rest = entry.pointee.ai_next
+        }
+        return addresses.isEmpty ? .absent : .addresses(addresses)
     }
 }

@@ -8,7 +8,7 @@ package import NIOCore
 package import NIOHTTP1
 internal import Synchronization
 
-/// Collects a response whole, or only its head if nobody needs its body.
+/// Collects a response whole, or only its head if its body is not needed.
 package final class ResponseCollector: Sendable {
     /// A redirect whose body is not needed, as the error that ends the request.
     struct UnneededBody: Error {
@@ -42,6 +42,9 @@ package final class ResponseCollector: Sendable {
     deinit {
         held.giveBack(state.withLock { $0.body.readableBytes })
     }
+
+    /// Whether the response has begun.
+    var hasBegun: Bool { state.withLock { $0.head.status != 0 } }
 
     /// Ends the request with an error.
     private func failed(_ error: any Error, _ task: HTTPClient.Task<HTTPResponse>) -> EventLoopFuture<Void> {
@@ -120,7 +123,7 @@ extension HTTPResponse {
     /// - Parameter method: The method of the request.
     func hasBody(_ method: String) -> Bool { method != "HEAD" && ![204, 304].contains(status) }
 
-    /// Whether it redirects, with a body that is long or may never end. Such a body is not read: the connection is closed instead,
-    /// while a short body leaves it for the next request.
+    /// Whether it is a redirect whose body is long or endless. Such a body is not read: the connection is closed. A short one is read,
+    /// so that the connection can be reused.
     var isRedirectWithUnneededBody: Bool { redirect != nil && contentLength ?? .max > 64 << 10 }
 }

@@ -43,9 +43,32 @@ extension ServiceFailure {
     /// The deadline came before the response.
     static func noAnswer(from authority: String) -> Self { .timedOut("no answer from \(authority) in time") }
 
-    /// The name of a host is not known to DNS.
-    static func hostWithoutAddress(_ host: String) -> Self {
-        .unavailable("there is no host \(host): its name has no address")
+    /// The deadline came before the end of the response.
+    static func incompleteAnswer(from authority: String) -> Self {
+        .timedOut("the answer of \(authority) was not complete in time")
+    }
+
+    /// The deadline came before the address of the host's name.
+    static func lateName(of host: String) -> Self {
+        .timedOut("the name \(host) was not found in time: \(dnsRemedy)")
+    }
+
+    /// The name of a host has no address, or could not be looked up.
+    ///
+    /// - Parameters:
+    ///   - host: The name, with its role unless it is the server's.
+    ///   - reason: Why it could not be looked up; nil if it has no address.
+    static func hostNotFound(_ host: String, reason: String?) -> Self {
+        guard let reason else { return .unavailable("there is no host \(host): its name has no address") }
+        return .unavailable("the name \(host) could not be looked up (\(reason)): \(dnsRemedy)")
+    }
+
+    static let dnsRemedy = "check the DNS servers of this machine"
+
+    /// The name of a request's host in messages about DNS, which says so if it is the proxy's.
+    static func nameToFind(_ url: URLParts, _ proxy: HTTPProxy?) -> String {
+        guard let proxy else { return url.host }
+        return "\(proxy.host) (the proxy on the way to \(URLParts.bracketed(url.host)):\(url.effectivePort))"
     }
 
     /// The connection ended before the response did.
@@ -69,7 +92,11 @@ extension ServiceFailure {
             case is ResponseAccumulator.ResponseTooBigError: .response(exceeding: limit)
             case let error as HTTPClientError: Self(error, place, target, proxy, isSecure: url.scheme == "https")
             case let error as NIOConnectionError:
-                Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target, host: proxy?.host ?? url.host)
+                Self(
+                    error,
+                    proxy.map { "\($0) on the way to \(target)" } ?? target,
+                    host: Self.nameToFind(url, proxy)
+                )
             case let error as IOError:
                 .unavailable(
                     "\(Self.isOfConnecting(error) ? "no connection to \(place)" : "the connection to \(place) broke"): "
@@ -77,7 +104,7 @@ extension ServiceFailure {
                     errno: error.errnoCode
                 )
             case let error as ChannelError: Self(error, place)
-            case is SocketAddressError: .hostWithoutAddress(url.host)
+            case is SocketAddressError: .hostNotFound(Self.nameToFind(url, proxy), reason: nil)
             case NIOSSLError.uncleanShutdown: .closedEarly(place)
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
             case HTTPParserError.invalidEOFState: .closedEarly(place)
@@ -122,7 +149,7 @@ extension ServiceFailure {
                 .timedOut("no connection to \(place) became free within the time for connecting")
             case .remoteConnectionClosed: .closedEarly(place)
             case .alreadyShutdown, .shutdownUnsupported: .notOpen
-            case .bodyLengthMismatch: .invalid("the body has fewer bytes than it was said to have")
+            case .bodyLengthMismatch: .invalid("the body is shorter than its declared length")
             case .traceRequestWithBody: .invalid("a TRACE request has no body")
             case .invalidURL, .emptyHost, .emptyScheme:
                 .invalid("the request cannot be sent: \(error.shortDescription)")
@@ -139,12 +166,28 @@ extension ServiceFailure {
         }) {
             self = .timedOut("no connection to \(place) within the time for connecting")
         } else {
-            self = .hostWithoutAddress(host)
+            let unknown = (error.dnsAError ?? error.dnsAAAAError) as? SocketAddressError.UnknownHost
+            var reason: String?
+            if let unknown, case .failed(let text) = HostNames.Answer(error: Int32(clamping: unknown.errorCode)) {
+                reason = text
+            }
+            self = .hostNotFound(host, reason: reason)
+        }
+    }
+
+    /// Whether a request failed because there was no connection that it could be sent over.
+    static func isUnconnected(_ error: any Error) -> Bool {
+        switch error {
+        case is NIOConnectionError: true
+        case let error as IOError: error.errnoCode == ECONNREFUSED
+        case ChannelError.connectTimeout: true
+        case let error as HTTPClientError: error == .connectTimeout
+        default: false
         }
     }
 
     /// Whether the failed system call was part of connecting.
-    private static func isOfConnecting(_ error: IOError) -> Bool {
+    static func isOfConnecting(_ error: IOError) -> Bool {
         [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
     }
 
@@ -176,9 +219,9 @@ extension ServiceFailure {
             failure = unavailable("\(place) speaks neither TLS 1.2 nor TLS 1.3\(words)")
             failure.isRetryable = false
         case "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE":
-            failure = unavailable("\(place) does not answer in TLS\(words); its URL may have to begin with http://")
+            failure = unavailable("\(place) does not speak TLS\(words); its URL may need to start with http://")
         case "TLSV1_ALERT_CERTIFICATE_REQUIRED":
-            failure = unavailable("\(place) wants a certificate of its client, and http/1 has none to show\(words)")
+            failure = unavailable("\(place) requires a client certificate, which http/1 cannot present\(words)")
             failure.isRetryable = false
         case nil: failure = unavailable("\(place) broke off the TLS handshake; it may not use TLS on this port")
         default: failure = unavailable("the TLS handshake with \(place) failed\(words)")

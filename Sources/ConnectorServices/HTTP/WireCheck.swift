@@ -2,23 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AsyncHTTPClient
+internal import ConnectorBase
+internal import ConnectorInvocation
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP1
 internal import NIOHTTP2
 internal import NIOSSL
 
-/// Ends what a server may not send, before AsyncHTTPClient would trap on it or wait for ever on the connection, and passes on what
+/// Ends what a server may not send, before AsyncHTTPClient would trap on it or wait forever on the connection, and passes on what
 /// AsyncHTTPClient would lose.
 enum WireCheck {
-    /// A connection of HTTP/1.1 that had served a request closed before the answer to a later one began.
+    /// A connection that had served a request closed before the answer to a later one began.
     struct StaleConnection: Error {
         /// How it closed.
         var cause: any Error
     }
 
-    /// Makes every connection and every stream of a client check what it receives, and counts the connections.
-    static func install(in configuration: inout HTTPClient.Configuration, counting connections: GateConnections) {
+    /// Makes every connection and every stream of a client check what it receives, and counts the connections, with their servers.
+    ///
+    /// - Parameter scheme: The scheme of the client's URLs.
+    static func install(
+        in configuration: inout HTTPClient.Configuration,
+        counting connections: GateConnections,
+        scheme: String
+    ) {
         configuration.http1_1ConnectionDebugInitializer = { channel in
             connections.count(channel)
             return channel.eventLoop.makeCompletedFuture {
@@ -26,6 +34,7 @@ enum WireCheck {
                 let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
                 try pipeline.addHandler(EarlyEnd(), position: .after(decoder))
                 try pipeline.addHandler(ResponseCheck(), position: .after(decoder))
+                try pipeline.addHandler(UseNote(connections, scheme: scheme), position: .after(decoder))
             }
         }
         // The future is complete, and its event loop the client's. So the pool knows the connection before its next frame.
@@ -43,8 +52,36 @@ enum WireCheck {
                 try pipeline.addHandler(StreamStatusCheck(), position: .first)
                 let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
                 try pipeline.addHandler(EarlyEnd(), position: .after(codec))
+                if let connection = try channel.parent?.pipeline.syncOperations.handler(type: ConnectionCheck.self) {
+                    try pipeline.addHandler(StreamEnd(connection), position: .after(codec))
+                }
+                try pipeline.addHandler(UseNote(connections, scheme: scheme), position: .after(codec))
             }
         }
+    }
+}
+
+/// Notes, with its first request, to which server a connection leads.
+private final class UseNote: ChannelOutboundHandler {
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let connections: GateConnections
+    private let scheme: String
+    private var isNoted = false
+
+    init(_ connections: GateConnections, scheme: String) {
+        self.connections = connections
+        self.scheme = scheme
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if !isNoted, case .head(let head) = unwrapOutboundIn(data), let host = head.headers.first(name: "Host") {
+            isNoted = true
+            // A stream of HTTP/2 stands for its connection.
+            connections.use(context.channel.parent ?? context.channel, for: "\(scheme)://\(host)")
+        }
+        context.write(data, promise: promise)
     }
 }
 
@@ -102,9 +139,9 @@ private final class ResponseCheck: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             (isWaiting, hasAnswered) = (false, true)
-            if head.status.code < 100 {
+            if let breach = Self.breach(in: head) {
                 isRefused = true
-                return context.fireErrorCaught(HTTPParserError.invalidStatus)
+                return context.fireErrorCaught(breach)
             }
             context.fireChannelRead(data)
         case .body(let part):
@@ -115,6 +152,17 @@ private final class ResponseCheck: ChannelDuplexHandler {
             context.fireChannelRead(data)
             isEnding = false
         }
+    }
+
+    /// What is wrong with the head of a response: its status, or a coding that no request has allowed (RFC 9112, section 7.4), and that
+    /// nothing would undo.
+    private static func breach(in head: HTTPResponseHead) -> (any Error)? {
+        if head.status.code < 100 { return HTTPParserError.invalidStatus }
+        let codings = head.headers[canonicalForm: "Transfer-Encoding"].map { $0.lowercased() }
+        guard let coding = codings.first(where: { $0 != "chunked" && $0 != "identity" }) else { return nil }
+        return ServiceFailure.violation(
+            "the answer has the transfer coding \"\(coding.excerpt)\", which the request does not allow"
+        )
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -184,10 +232,17 @@ private final class EarlyEnd: ChannelDuplexHandler {
 /// The parser reports an error of the connection and leaves it open, and AsyncHTTPClient keeps it, though nothing comes over it any
 /// more. Until the server acknowledges the settings, the parser also lets it push responses, whose streams AsyncHTTPClient counts as
 /// requests, and traps. This handler closes the connection, and fails the requests on it with the reason.
+///
+/// AsyncHTTPClient learns that a connection has closed only after the requests on it have failed, and would send the repetition of one
+/// over the same connection. This handler therefore tells it before.
 private final class ConnectionCheck: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
 
+    /// Whether a response has begun on the connection.
+    var hasAnswered = false
+    /// The last stream that the server serves; nil before it says so.
+    private var lastStream: HTTP2StreamID?
     /// The streams of requests.
     private var streams: Set<HTTP2StreamID> = []
     private var isBroken = false
@@ -197,11 +252,16 @@ private final class ConnectionCheck: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isBroken else { return }
-        if case .pushPromise = unwrapInboundIn(data).payload {
-            return end(by: NIOHTTP2Errors.pushInViolationOfSetting(), context)
+        switch unwrapInboundIn(data).payload {
+        case .pushPromise: return end(by: NIOHTTP2Errors.pushInViolationOfSetting(), context)
+        case .goAway(let last, _, _): lastStream = last
+        default: break
         }
         context.fireChannelRead(data)
     }
+
+    /// Whether the server has closed the connection for a stream without serving its request (RFC 9113, section 6.8).
+    func refuses(_ stream: HTTP2StreamID) -> Bool { lastStream.map { stream > $0 } ?? false }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard !isBroken else { return }
@@ -223,7 +283,13 @@ private final class ConnectionCheck: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         // The streams would take it for the reason why they end.
-        if isBroken, !hasToldStreams { isInactive = true } else { context.fireChannelInactive() }
+        guard !isBroken || hasToldStreams else {
+            isInactive = true
+            return
+        }
+        let farewell = HTTP2Frame.FramePayload.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil)
+        context.fireChannelRead(wrapInboundOut(HTTP2Frame(streamID: .rootStream, payload: farewell)))
+        context.fireChannelInactive()
     }
 
     private func end(by breach: any Error, _ context: ChannelHandlerContext) {
@@ -258,6 +324,51 @@ private final class ConnectionCheck: ChannelInboundHandler {
             true
         default: false
         }
+    }
+}
+
+/// Says so if the connection of a stream had served a request, and closes before the answer on this stream begins.
+private final class StreamEnd: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let connection: ConnectionCheck
+    /// Whether the head of the request is sent over a connection that had served another, and none of its response has come.
+    private var isWaiting = false
+
+    init(_ connection: ConnectionCheck) {
+        self.connection = connection
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .head = unwrapOutboundIn(data) { isWaiting = connection.hasAnswered }
+        context.write(data, promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        isWaiting = false
+        connection.hasAnswered = true
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let refused = (error as? NIOHTTP2Errors.StreamClosed).map { connection.refuses($0.streamID) }
+        let isStale = isWaiting && refused == true
+        isWaiting = false
+        if isStale {
+            context.fireErrorCaught(WireCheck.StaleConnection(cause: error))
+        } else {
+            context.fireErrorCaught(error)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if isWaiting {
+            context.fireErrorCaught(WireCheck.StaleConnection(cause: HTTPClientError.remoteConnectionClosed))
+        }
+        context.fireChannelInactive()
     }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorInvocation
 internal import Logging
 
 /// One line of a plugin's log, repaired and redacted for the application's log.
@@ -15,8 +16,11 @@ package struct LogEntry {
 
     private let redactor: Redactor
 
+    /// The source of the lines of plugins in the application's log. Those of the host have the module that writes them.
+    package static let source = "connector"
+
     /// The maximum length of a message and of its fields, in bytes.
-    package static let sizeLimit = 64 << 10
+    package static let sizeLimit = LogTable.textLimit
 
     /// Creates a line without fields.
     package init(message: BorrowedText, redactor: Redactor) {
@@ -32,7 +36,7 @@ package struct LogEntry {
             isSound = false
             return
         }
-        // Once, also if it makes a text of the value: twice the time would tell the plugin of a secret.
+        // Redact once, even where the value becomes text: taking twice as long would reveal a secret to the plugin.
         let clean = Self.metadata(redactor.redact(value))
         if case .dictionary(let members) = clean { metadata = members } else { metadata["fields"] = clean }
     }

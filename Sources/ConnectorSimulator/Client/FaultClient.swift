@@ -3,6 +3,7 @@
 
 package import ConnectorBase
 internal import ConnectorHTTPServer
+internal import ConnectorPlatform
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -31,7 +32,7 @@ package struct FaultClient: Sendable {
                 .unavailable,
                 "no simulators answer on port \(port) of 127.0.0.1",
                 fix: "take the port that simulate, or run --simulate, has printed",
-                cause: String(describing: error)
+                cause: Self.reason(error)
             )
         }
         let document = try JSONValue(parsing: body, file: "")
@@ -39,5 +40,12 @@ package struct FaultClient: Sendable {
             throw ConnectorError(.invalid, document["error"]?.string ?? "port \(port) is not one of simulators")
         }
         return document
+    }
+
+    /// Why there was no answer, in the system's words if it says so.
+    private static func reason(_ error: any Error) -> String {
+        let errors = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
+        let number = errors.lazy.compactMap { ($0 as? IOError)?.errnoCode }.first
+        return number.map { SystemError($0).description } ?? String(describing: error)
     }
 }

@@ -4,7 +4,7 @@
 package import ConnectorBase
 package import ConnectorPlatform
 
-/// A clock that runs faster than another one, so that nobody waits an hour to see what happens in one.
+/// A clock that runs faster than another one, so that no one waits an hour to see what happens in one.
 package struct FastClock: AcceleratedClock {
     private let base: any HostClock
     /// How many seconds pass in one second of the other clock.

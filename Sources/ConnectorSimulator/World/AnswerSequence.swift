@@ -18,7 +18,7 @@ struct AnswerSequence: Sendable {
     /// Gives the first answer that matches a call and is not used up; nil if there is none.
     ///
     /// - Parameters:
-    ///   - label: The operation as `capability/operation`.
+    ///   - label: The label of the operation in its manifest.
     ///   - values: The values that templates refer to, except the count and the records.
     mutating func answer(
         _ label: String,

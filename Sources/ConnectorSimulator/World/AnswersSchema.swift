@@ -223,7 +223,10 @@ package enum AnswersSchema {
         [
             "type": "object",
             "properties": [
-                "operation": ["type": "string", "description": "The operation, as capability/operation."],
+                "operation": [
+                    "type": "string",
+                    "description": "The operation, as capability/operation or capability/version/operation.",
+                ],
                 "arguments": ["type": "object"],
                 "result": ["description": "What it returned; null if absent."],
                 "error": [
@@ -248,7 +251,10 @@ package enum AnswersSchema {
             "properties": [
                 "operation": [
                     "type": "string",
-                    "description": "The operation; capability/operation if two capabilities share the name.",
+                    "description": """
+                    The operation; capability/operation if two capabilities share the name, capability/version/operation if two \
+                    versions do.
+                    """,
                 ],
                 "when": ["type": "object", "description": "What the arguments have at least."],
                 "times": [

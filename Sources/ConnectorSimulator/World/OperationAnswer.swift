@@ -3,10 +3,11 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorManifest
 
 /// One answer of a simulated operation: the calls that get it, what it keeps, and what it returns.
 struct OperationAnswer: Sendable {
-    /// The operation's name; `capability/operation` if two capabilities share it.
+    /// The operation as the file names it; once a manifest is known, its label there.
     var operation: String
     /// The members that the arguments must have; nil for any arguments.
     var arguments: JSONValue?
@@ -61,13 +62,19 @@ struct OperationAnswer: Sendable {
 }
 
 extension OperationAnswer {
+    /// The same answer, with the label of the operation that a call of this name reaches.
+    func labelled(by manifest: Manifest) -> OperationAnswer {
+        guard let (capability, operation) = manifest.operation(named: self.operation) else { return self }
+        var answer = self
+        answer.operation = manifest.capabilities.label(of: operation.name, in: capability.id)
+        return answer
+    }
+
     /// Whether this answer matches a call, apart from the records that it needs.
     ///
-    /// - Parameter label: The operation as `capability/operation`.
+    /// - Parameter label: The label of the operation in its manifest.
     func matches(_ label: String, _ arguments: JSONObject) -> Bool {
-        let name = label.utf8.lastIndex(of: UInt8(ascii: "/")).map { label[label.index(after: $0)...] } ?? label[...]
-        return (operation == label || operation == name)
-            && (self.arguments?.isContained(in: .object(arguments)) ?? true)
+        operation == label && (self.arguments?.isContained(in: .object(arguments)) ?? true)
     }
 
     /// Adds the records that the answer needs to `values`; false if one is missing.

@@ -22,6 +22,8 @@ package final class SimulatedOperations: Sendable {
     private let state: Mutex<State>
 
     /// Creates an interface without records.
+    ///
+    /// - Parameter world: The answers, labelled by the manifest of the plugin that they replace.
     package init(_ world: SimulatedWorld, clock: any HostClock) {
         self.clock = clock
         state = Mutex(State(answers: AnswerSequence(world.operations ?? [])))
@@ -43,7 +45,7 @@ package final class SimulatedOperations: Sendable {
 
     /// Answers a call with the first answer that matches it and is not used up.
     ///
-    /// - Parameter label: The operation as `capability/operation`.
+    /// - Parameter label: The label of the operation in its manifest.
     package func answer(_ label: String, _ arguments: JSONObject) -> StandIn.Answer {
         let time = JSONValue.string(clock.wallTime().description)
         let values: JSONTemplate.Values = ["args": .object(arguments), "time": time]

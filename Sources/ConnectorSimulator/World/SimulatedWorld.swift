@@ -26,9 +26,9 @@ package struct SimulatedWorld: Sendable {
     /// The answers to HTTP requests; nil if the file has none.
     package let answers: RecordedAnswers?
     /// The answers to calls, in file order; nil if the file simulates no interface.
-    let operations: [OperationAnswer]?
+    private(set) var operations: [OperationAnswer]?
     /// What happens without a call, in file order.
-    let timeline: [TimelineEntry]
+    private(set) var timeline: [TimelineEntry]
     /// The time of day that the plugin reads on its clock, which stands still; nil for the host's.
     package let time: Timestamp?
     /// The calls of a recording, each with its result or error, to check that they still end the same way.
@@ -111,6 +111,16 @@ package struct SimulatedWorld: Sendable {
             reader.check(entry.operations ?? [], manifest, at: root.appending("timeline").appending(index))
         }
         return reader.problems
+    }
+
+    /// The same answers, for the plugin of a manifest that reveals no faults in them.
+    package func labelled(by manifest: Manifest) -> SimulatedWorld {
+        var world = self
+        world.operations = operations?.map { $0.labelled(by: manifest) }
+        for index in timeline.indices {
+            world.timeline[index].operations = timeline[index].operations?.map { $0.labelled(by: manifest) }
+        }
+        return world
     }
 }
 

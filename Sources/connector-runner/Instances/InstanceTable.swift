@@ -11,7 +11,7 @@ internal import Synchronization
 final class InstanceTable: Sendable {
     private let socket: RunnerSocket
     private let sandbox: RunnerSandbox
-    private let environment: CallEnvironment
+    private let dependencies: CallDependencies
     private let instances = Mutex<[UInt32: RunnerInstance]>([:])
     /// The libraries that arrive before the message that makes an instance, by its number.
     private let libraries = Mutex<[UInt32: [SealedLibrary]]>([:])
@@ -28,7 +28,7 @@ final class InstanceTable: Sendable {
         self.socket = socket
         self.sandbox = sandbox
         let workers = WorkerThreads(makeThread: Self.makeThread)
-        environment = CallEnvironment(
+        dependencies = CallDependencies(
             operations: .shared,
             workers: workers,
             gateThreads: WorkerThreads(isLean: true, makeThread: Self.makeThread),
@@ -95,10 +95,10 @@ final class InstanceTable: Sendable {
         var message = MessageReader(frame.payload)
         guard let description = try? InstanceDescription(&message) else { return }
         let image = frame.takeDescriptor()
-        let instance = RunnerInstance(number, description, socket, environment, sandbox)
+        let instance = RunnerInstance(number, description, socket, dependencies, sandbox)
         instances.withLock { $0[number] = instance }
         // Constructors, the entry function and `create` may block.
         let libraries = libraries.withLock { $0.removeValue(forKey: number) } ?? []
-        environment.gateThreads.run { instance.create(image: image, libraries: libraries) }
+        dependencies.gateThreads.run { instance.create(image: image, libraries: libraries) }
     }
 }

@@ -16,7 +16,7 @@ final class RunnerInstance: CalledGate {
     private let number: UInt32
     private let description: InstanceDescription
     private let socket: RunnerSocket
-    private let environment: CallEnvironment
+    private let dependencies: CallDependencies
     private let sandbox: RunnerSandbox
     let services: RunnerServices
     private let context: HostContext
@@ -44,18 +44,18 @@ final class RunnerInstance: CalledGate {
         _ number: UInt32,
         _ description: InstanceDescription,
         _ socket: RunnerSocket,
-        _ environment: CallEnvironment,
+        _ dependencies: CallDependencies,
         _ sandbox: RunnerSandbox
     ) {
         // Only the host gives calls up if the deadlines are on its clock.
-        let environment = description.followsHostClock ? environment.withoutTime : environment
+        let dependencies = description.followsHostClock ? dependencies.withoutTime : dependencies
         self.sandbox = sandbox
         self.number = number
         self.description = description
         self.socket = socket
-        self.environment = environment
-        services = RunnerServices(number, description, socket, environment)
-        rundown = RundownGuard(environment)
+        self.dependencies = dependencies
+        services = RunnerServices(number, description, socket, dependencies)
+        rundown = RundownGuard(dependencies)
         context = HostContext.lend(to: services) { what in
             var message = MessageWriter()
             message.put(what)
@@ -99,13 +99,13 @@ final class RunnerInstance: CalledGate {
             let instance = try PluginInstance(
                 of: plugin,
                 configuration: description.configuration,
-                environment: environment,
+                dependencies: dependencies,
                 context: context,
                 services: services
             )
             state.withLock { state in
                 state.instance = instance
-                state.seat = rundown.lead(to: instance)
+                state.seat = rundown.directCalls(to: instance)
             }
             message.put(instance.canProbe)
             message.put(instance.canClose)
@@ -154,20 +154,20 @@ final class RunnerInstance: CalledGate {
         let id = try message.integer(UInt64.self)
         let deadline = services.deadline(try message.integer())
         guard let instance = state.withLock(\.instance) else { return complete(id, .failure(refusal)) }
-        guard let own = environment.operations.begin(owner: context.owner) else {
+        guard let own = dependencies.operations.begin(owner: context.owner) else {
             return complete(id, .failure(OperationTable.isFull))
         }
         state.withLock { $0.phases[id] = own }
         services.map(own, to: id)
         services.operationArrives(id)
-        environment.gateThreads.run { [self] in
+        dependencies.gateThreads.run { [self] in
             TraceContext(operation: own, deadline: deadline).run {
                 instance.begin(phase, operation: own, deadline: deadline)
             }
             services.phaseReturned(id)
         }
-        Task(executorPreference: environment.gateThreads) { [self] in
-            var outcome = await environment.operations.awaitOutcome(of: own)
+        Task(executorPreference: dependencies.gateThreads) { [self] in
+            var outcome = await dependencies.operations.awaitOutcome(of: own)
             _ = state.withLock { $0.phases.removeValue(forKey: id) }
             services.unmap(own)
             if phase == .open, case .success = outcome, let fault = narrow(), sandbox.isRequired {
@@ -202,7 +202,7 @@ final class RunnerInstance: CalledGate {
         }
         services.operationArrives(id)
         state.withLock { state in
-            state.calls[id] = Task(executorPreference: environment.workers) { [self] in
+            state.calls[id] = Task(executorPreference: dependencies.workers) { [self] in
                 let outcome = await RunnerServices.$hostOperation.withValue(id) {
                     await answer(id, name, CallArguments(encoded: values), options, by: deadline)
                 }
@@ -246,7 +246,7 @@ final class RunnerInstance: CalledGate {
         -> Admission
     {
         tell(id, isInLine: true)
-        let admission = try await admit(name, by: deadline.saturatingAdding(environment.grace))
+        let admission = try await admit(name, by: deadline.saturatingAdding(dependencies.grace))
         tell(id, isInLine: false)
         return admission
     }
@@ -294,7 +294,7 @@ final class RunnerInstance: CalledGate {
     private func destroy(then done: @escaping @Sendable () -> Void) {
         let (instance, seat) = state.withLock { ($0.instance, $0.seat.take()) }
         rundown.shut()
-        Task(executorPreference: environment.gateThreads) { [self] in
+        Task(executorPreference: dependencies.gateThreads) { [self] in
             if let seat {
                 await rundown.emptied(seat).wait()
                 rundown.vacate(seat)

@@ -3,6 +3,7 @@
 
 internal import CConnector
 internal import ConnectorBase
+internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorPlatform
 internal import Synchronization
@@ -15,11 +16,7 @@ final class HostRequests: Sendable {
     private let waiting = Mutex<[UInt64: Monitor<Answer?>]>([:])
 
     /// The answer to a request.
-    struct Answer: Sendable {
-        var status: Int32
-        var error: connector_error?
-        var value: [UInt8]
-    }
+    private typealias Answer = Result<[UInt8], ServiceFailure>
 
     init(_ number: UInt32, _ socket: RunnerSocket) {
         self.number = number
@@ -32,25 +29,42 @@ final class HostRequests: Sendable {
     /// Sends a message that has no answer.
     func send(_ kind: MessageKind, _ message: MessageWriter) { socket.send(kind, instance: number, message) }
 
-    /// Sends a request, and blocks the plugin's thread until the host has answered.
-    func exchange(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) -> Answer {
+    /// Sends a request that begins with its number, and blocks the plugin's thread until the host has answered.
+    @discardableResult
+    func exchange(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) throws(ServiceFailure) -> [UInt8] {
         guard message.bytes.count <= FrameHeader.limit else {
-            return Answer(status: Int32(CONNECTOR_TOO_LARGE), error: nil, value: [])
+            throw .tooLarge("the message to the host has more than \(FrameHeader.limit) bytes")
         }
         let monitor = Monitor<Answer?>(nil)
         waiting.withLock { $0[token] = monitor }
         send(kind, message)
-        return monitor.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }
+        let answer: Answer = monitor.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }
+        return try answer.get()
+    }
+
+    /// Sends a request under a new number, and blocks the plugin's thread until the host has answered.
+    ///
+    /// - Parameter put: Writes what follows the number.
+    @discardableResult
+    func exchange(
+        _ kind: MessageKind,
+        _ put: (inout MessageWriter) -> Void = { _ in }
+    ) throws(ServiceFailure) -> [UInt8] {
+        let token = token()
+        var message = MessageWriter()
+        message.put(token)
+        put(&message)
+        return try exchange(kind, token, message)
     }
 
     /// Hands the host's answer to the thread that waits for it.
     func answer(_ message: inout MessageReader) throws(ConnectorError) {
         let token = try message.integer(UInt64.self)
-        let answer = Answer(
-            status: try message.integer(),
-            error: try ServiceError.read(&message),
-            value: try message.data()
-        )
+        let status = try message.integer(Int32.self)
+        let error = try ServiceError.read(&message)
+        let value = try message.data()
+        let answer: Answer =
+            status == Int32(CONNECTOR_OK) ? .success(value) : .failure(ServiceFailure(status: status, error))
         guard let monitor = waiting.withLock({ $0.removeValue(forKey: token) }) else { return }
         monitor.withLock { $0 = answer }
         monitor.signal()
@@ -58,12 +72,8 @@ final class HostRequests: Sendable {
 
     /// A time of the host, in nanoseconds; nil if it does not say, since it has given the instance up.
     func time(_ kind: MessageKind) -> UInt64? {
-        let token = token()
-        var message = MessageWriter()
-        message.put(token)
-        let answer = exchange(kind, token, message)
-        guard answer.status == Int32(CONNECTOR_OK) else { return nil }
-        var value = MessageReader(answer.value)
+        guard let answer = try? exchange(kind) else { return nil }
+        var value = MessageReader(answer)
         return try? value.integer(UInt64.self)
     }
 }

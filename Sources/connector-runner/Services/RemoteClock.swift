@@ -31,7 +31,7 @@ final class RemoteClock: HostClock {
         message.put(token)
         message.put(delay)
         // A host that refuses has given the instance up, or cannot start the thread of its clock.
-        _ = requests.exchange(.timerStart, token, message)
+        _ = try? requests.exchange(.timerStart, token, message)
         return HostTimer(rawValue: token)
     }
 
@@ -52,10 +52,10 @@ final class RemoteClock: HostClock {
     }
 }
 
-extension CallEnvironment {
+extension CallDependencies {
     /// The same, with a clock that stands still, so that no deadline passes here.
-    var withoutTime: CallEnvironment {
-        CallEnvironment(
+    var withoutTime: CallDependencies {
+        CallDependencies(
             operations: operations,
             workers: workers,
             gateThreads: gateThreads,

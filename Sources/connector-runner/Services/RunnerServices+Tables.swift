@@ -1,8 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CConnector
-internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorManifest
@@ -16,15 +14,16 @@ extension RunnerServices {
             reportDenied(id)
             return nil
         }
-        let address = state.withLock { state -> UInt? in
-            if let address = state.tables[id] { return address }
-            guard !state.isInvalid, let address = makeTable(id) else { return nil }
-            // Balanced in `invalidate`.
-            if state.tables.isEmpty { _ = unsafe Unmanaged.passRetained(self) }
-            state.tables[id] = address
-            return address
+        return unsafe tables.table(named: id)
+    }
+
+    /// The tables, made when they are first needed.
+    var tables: ServiceTables {
+        state.withLock { state in
+            let tables = state.tables ?? ServiceTables(of: self)
+            state.tables = tables
+            return tables
         }
-        return unsafe address.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
     }
 
     /// Tells the host of a denied service, once each, and of no more services than the host logs.
@@ -36,30 +35,5 @@ extension RunnerServices {
         var message = MessageWriter()
         message.put(id)
         send(.denied, message)
-    }
-
-    private func makeTable(_ id: String) -> UInt? {
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        return switch id {
-        case "log/1": unsafe Self.onHeap(logTable(context))
-        case "clock/1": unsafe Self.onHeap(clockTable(context))
-        case "events/1": unsafe Self.onHeap(eventsTable(context))
-        case "storage/1": unsafe Self.onHeap(storageTable(context))
-        case "http/1": unsafe Self.onHeap(httpTable(context))
-        case "gates/1": unsafe Self.onHeap(gatesTable(context))
-        default: nil
-        }
-    }
-
-    private static func onHeap<Table: BitwiseCopyable>(_ table: Table) -> UInt {
-        let pointer = UnsafeMutablePointer<Table>.allocate(capacity: 1)
-        unsafe pointer.initialize(to: table)
-        return UInt(bitPattern: pointer)
-    }
-
-    /// Passes the host's answer on to the plugin.
-    static func pass(_ answer: HostRequests.Answer, to error: UnsafeMutablePointer<connector_error>?) -> Int32 {
-        if let object = answer.error { unsafe object.write(to: error) }
-        return answer.status
     }
 }

@@ -7,14 +7,14 @@ internal import ConnectorIsolation
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// The services of an instance in a runner: function tables whose functions ask the host, except for the time, which is read here unless
-/// the gate is recorded, replayed, or follows the host's clock.
+/// The services of an instance in a runner, which ask the host, except for the time, which is read here unless the gate is recorded,
+/// replayed, or follows the host's clock.
 ///
-/// The tables' `context` is this object, which retains itself with the first table and releases itself in ``invalidate()``.
-/// Callbacks into the plugin run one at a time, in order, on a worker thread.
-final class RunnerServices: InstanceServices {
+/// ``ServiceTables`` retains this object from the first table until ``invalidate()``. Callbacks into the plugin run one at a time, in
+/// order, on a worker thread.
+final class RunnerServices: InstanceServices, ServiceFunctions {
     let description: InstanceDescription
-    let environment: CallEnvironment
+    let dependencies: CallDependencies
     let requests: HostRequests
     /// The host's clock; nil unless the instance follows it.
     private let remoteClock: RemoteClock?
@@ -22,24 +22,28 @@ final class RunnerServices: InstanceServices {
     let clock: any HostClock
     /// The plugin's timers.
     let timers: PluginTimers
+    private let usesGates: Bool
     let state = Mutex(State())
 
     /// The host's id of the call that the current task makes.
     @TaskLocal static var hostOperation: UInt64?
 
     struct State: Sendable {
-        /// The tables that were handed out, by the ids of their services.
-        var tables: [String: UInt] = [:]
+        /// The tables; nil before the first one is asked for.
+        var tables: ServiceTables?
         /// The services that the plugin asked for but may not use.
         var denied: Set<String> = []
-        var isInvalid = false
         var isStopped = false
         /// Whether the host has said that no reply follows.
         var isQuiet = false
         /// The host's ids of pending operations, by those of this process.
         var operations: [UInt64: UInt64] = [:]
-        var requests: [UInt64: PluginRequest] = [:]
-        var calls: [UInt64: PluginGateCall] = [:]
+        /// The traces of the plugin's own calls in progress, by the ids of this process; empty if it uses no gates.
+        var traces: [UInt64: TraceContext] = [:]
+        /// The plugin's requests, each with the trace of the operation that made it.
+        var requests: [UInt64: (callback: RequestCallback, trace: TraceContext)] = [:]
+        /// The same for its calls of used gates.
+        var calls: [UInt64: (callback: GatesCallback, trace: TraceContext)] = [:]
         var callbacks = CallbackQueue()
         var drained: OneShot<Void>?
         /// The functions of calls and phases.
@@ -48,22 +52,18 @@ final class RunnerServices: InstanceServices {
         var hasTimers = false
     }
 
-    init(_ number: UInt32, _ description: InstanceDescription, _ socket: RunnerSocket, _ environment: CallEnvironment) {
+    init(_ number: UInt32, _ description: InstanceDescription, _ socket: RunnerSocket, _ dependencies: CallDependencies)
+    {
         self.description = description
-        self.environment = environment
+        self.dependencies = dependencies
         let requests = HostRequests(number, socket)
         let remoteClock = description.followsHostClock ? RemoteClock(requests) : nil
-        let clock: any HostClock = if let remoteClock { remoteClock } else { environment.clock }
+        let clock: any HostClock = if let remoteClock { remoteClock } else { dependencies.clock }
         self.requests = requests
         self.remoteClock = remoteClock
         self.clock = clock
         timers = PluginTimers(clock: clock)
-    }
-
-    /// The object behind a table's `context`, which retains itself until ``invalidate()``.
-    static func at(_ context: UnsafeMutableRawPointer?) -> RunnerServices? {
-        guard let context = unsafe context else { return nil }
-        return unsafe Unmanaged<RunnerServices>.fromOpaque(context).takeUnretainedValue()
+        usesGates = description.services.contains("gates/1")
     }
 
     // MARK: Operations
@@ -85,16 +85,22 @@ final class RunnerServices: InstanceServices {
         state.withLock { state in
             state.operations[own] = host
             state.inside.enters(own, host)
+            if usesGates { state.traces[own] = trace }
         }
     }
 
-    func callEnds(_ operation: UInt64) { unmap(operation) }
+    func callEnds(_ operation: UInt64) {
+        state.withLock { state in
+            state.operations[operation] = nil
+            state.traces[operation] = nil
+        }
+    }
 
     /// Tells the host that a function has returned, if it has given the call up, or if the call is still pending: otherwise the answer
     /// says as much.
     func functionReturned(from operation: UInt64) {
         guard let (host, isAskedFor) = state.withLock({ $0.inside.returns(operation) }) else { return }
-        if isAskedFor || environment.operations.isPending(operation) { tellReturn(of: host) }
+        if isAskedFor || dependencies.operations.isPending(operation) { tellReturn(of: host) }
     }
 
     /// Notes a call or a phase of the host, whose function may be entered.
@@ -139,28 +145,29 @@ final class RunnerServices: InstanceServices {
 
     /// The deadline on the plugin's clock, for what the host states.
     func deadline(_ stated: UInt64) -> UInt64 {
-        description.followsHostClock ? stated : environment.deadline(after: stated)
+        description.followsHostClock ? stated : dependencies.deadline(after: stated)
     }
 
     /// What the host is told of a deadline: the time that remains, since the processes have no clock in common, or the deadline itself
     /// if the plugin's clock is the host's.
     func stated(_ deadline: UInt64) -> UInt64 {
         guard deadline != .max, !description.followsHostClock else { return deadline }
-        let now = environment.clock.now()
+        let now = dependencies.clock.now()
         return deadline > now ? deadline - now : 0
     }
 
     // MARK: Messages
 
-    /// A new number for a request.
-    func token() -> UInt64 { requests.token() }
+    func newIdentifier() -> UInt64 { requests.token() }
 
     /// Sends a message that has no answer.
     func send(_ kind: MessageKind, _ message: MessageWriter) { requests.send(kind, message) }
 
-    /// Sends a request, and blocks the plugin's thread until the host has answered.
-    func exchange(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) -> HostRequests.Answer {
-        requests.exchange(kind, token, message)
+    /// Sends a message that has no answer about a request or a call in progress.
+    func steer(_ kind: MessageKind, _ id: UInt64) {
+        var message = MessageWriter()
+        message.put(id)
+        send(kind, message)
     }
 
     /// Takes a message of the host about the services.
@@ -184,7 +191,7 @@ final class RunnerServices: InstanceServices {
     /// Queues a callback into the plugin.
     func deliver(_ callback: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { $0.callbacks.append(callback) }
-        if isFirst { environment.workers.run { self.runCallbacks() } }
+        if isFirst { dependencies.workers.run { self.runCallbacks() } }
     }
 
     private func runCallbacks() {
@@ -214,15 +221,9 @@ final class RunnerServices: InstanceServices {
         drained?.send(())
     }
 
-    /// Frees the tables, after `destroy` has returned.
+    /// Hands out no more tables, after `destroy` has returned.
     func invalidate() {
-        let tables = state.withLock { state in
-            (state.isInvalid, state.isStopped) = (true, true)
-            defer { state.tables = [:] }
-            return state.tables
-        }
-        guard !tables.isEmpty else { return }
-        for address in tables.values { unsafe UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
-        unsafe Unmanaged.passUnretained(self).release()
+        state.withLock { $0.isStopped = true }
+        tables.end()
     }
 }

@@ -30,7 +30,7 @@ final class RunnerSocket: Sendable {
     }
 
     /// Sends a message. One that is too large for the host is dropped; requests that expect an answer were refused before. If the ring
-    /// holds an impossible position, a plugin has written over the shared memory: nobody would wake the host, so the process ends.
+    /// holds an impossible position, a plugin has written over the shared memory: nothing would wake the host, so the process ends.
     func send(_ kind: MessageKind, instance: UInt32, _ message: MessageWriter) {
         guard message.bytes.count <= FrameHeader.limit else { return }
         let frame = FrameHeader.frame(kind, instance: instance, message.bytes)

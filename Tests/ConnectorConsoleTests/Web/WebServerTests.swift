@@ -244,6 +244,23 @@ struct WebServerTests {
         await host.close()
     }
 
+    @Test func `the API says the same of its methods as on its socket`() async throws {
+        let console = try await ServedConsole(ServedConsole.host())
+        let bearer = ["Authorization": "Bearer \(console.token)"]
+        for (method, status) in [("OPTIONS", 204), ("POST", 405), ("PUT", 405), ("DELETE", 405)] {
+            let answer = try await console.ask(method, "/api/v1/status", bearer)
+            #expect(answer.status == status && answer.field("allow") == "GET, HEAD, OPTIONS", "\(method): \(answer)")
+            #expect(try await console.ask(method, "/api/v1/status").status == 401, "\(method)")
+        }
+        for method in ["OPTIONS", "PUT"] {
+            let answer = try await console.ask(method, "/gates", bearer)
+            #expect(answer.status == 405 && answer.field("allow") == "GET, HEAD, POST", "\(method): \(answer)")
+        }
+        let foreign = bearer.merging(["Origin": "http://elsewhere.example"]) { $1 }
+        #expect(try await console.ask("OPTIONS", "/api/v1/status", foreign).status == 403)
+        await console.stop()
+    }
+
     @Test func `the API asks for the same credentials`() async throws {
         let console = try await ServedConsole(ServedConsole.host())
         #expect(try await console.ask("GET", "/livez").status == 200)

@@ -16,8 +16,8 @@ struct Program: Sendable {
     var directory: String
     /// The program's file.
     var file = Self.path
-    /// The child's whole environment; no colour, English in UTF-8, unless a test says otherwise.
-    var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"]
+    /// The child's whole environment; no colour, English in UTF-8, a home directory of the test's own, unless a test says otherwise.
+    var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
 
     /// The file that is the child's standard input.
     var input = "/dev/null"
@@ -28,7 +28,7 @@ struct Program: Sendable {
     /// Whether standard error is a pipe that is full until somebody reads it.
     var isErrorFull = false
     /// Kept while the child may run.
-    var workspace: Workspace?
+    let workspace: Workspace?
 
     /// What a run left behind.
     struct Result: Sendable {
@@ -63,6 +63,15 @@ struct Program: Sendable {
         shell("mkdir -p '\(directory)' && ln -f '\(path)' '\(directory)/'")
         return "\(directory)/connector-host"
     }()
+
+    /// The program in a directory.
+    ///
+    /// - Parameter workspace: The directory's owner; nil for a directory that is not a test's own.
+    init(directory: String, workspace: Workspace? = nil) {
+        self.directory = directory
+        self.workspace = workspace ?? (try? Workspace())
+        environment["HOME"] = self.workspace?.home
+    }
 
     /// Runs the program to its end.
     func run(_ arguments: String...) async throws -> Result {

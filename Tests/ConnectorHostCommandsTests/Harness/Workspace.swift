@@ -14,18 +14,25 @@ import Testing
 final class Workspace: Sendable {
     /// Where it is.
     let path: String
+    /// The home directory of the programs that run in it. It is elsewhere, because tests look at all that is in the directory.
+    let home: String
 
     /// The directory could not be made.
     struct Failure: Error {}
 
     init() throws {
-        var template = Array("/tmp/connector-host-tests-XXXXXX".utf8CString)
-        guard let path = unsafe mkdtemp(&template) else { throw Failure() }
-        self.path = unsafe String(cString: path)
+        path = try Self.make("/tmp/connector-host-tests-XXXXXX")
+        home = try Self.make("/tmp/connector-host-home-XXXXXX")
     }
 
     deinit {
-        shell("rm -rf '\(path)'")
+        shell("rm -rf '\(path)' '\(home)'")
+    }
+
+    private static func make(_ name: String) throws -> String {
+        var template = Array(name.utf8CString)
+        guard let path = unsafe mkdtemp(&template) else { throw Failure() }
+        return unsafe String(cString: path)
     }
 
     /// Writes a file in one step, as programs may read it meanwhile, and the directories above it.

@@ -70,6 +70,22 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `events are stored and delivered below a home directory that is a symbolic link`() async throws {
+        let bench = try await OutboxWorkspace()
+        var program = bench.program
+        try #require(shell("cd '\(bench.workspace.path)' && mkdir real && ln -s real home") == 0)
+        program.environment["HOME"] = "\(bench.workspace.path)/home"
+        let file: JSONValue = ["version": 1, "connectors": [bench.leaf("segment")]]
+        try bench.workspace.write(file.serialized(pretty: true), to: "connectors.json")
+        let taken = bench.sink.expect("m1")
+        let sent = try await program.run("send", "segment", "track", "event=event m1", "messageId=m1", "userId=u")
+        #expect(sent.status == 0, "\(sent)")
+        let host = try program.start(["run", "--json", "--grace", "1m"])
+        try await taken.met()
+        #expect(try await bench.end(host) == ["version": 1, "queued": 0])
+        try await bench.sink.stop()
+    }
+
     @Test func `an event of a file whose place is unknown is refused, and not stored with those of other files`()
         async throws
     {
@@ -227,6 +243,39 @@ import Testing
         #expect(try await bench.json("outbox", "replay", "--all", "--to", "other") == ["version": 1, "replayed": 1])
         let queues = try await bench.json("outbox")["outboxes"]?.array ?? []
         #expect(queues.map { $0["queued"] } == [1, 0], "\(queues)")
+        try await bench.sink.stop()
+    }
+
+    @Test func `letters go only to connectors that have a queue, by any of their paths`() async throws {
+        let bench = try await OutboxWorkspace()
+        bench.sink.answers { _ in .refuses }
+        let host = try bench.run()
+        try await bench.track("m1")
+        var letters: [JSONValue] = []
+        while letters.isEmpty { letters = try await bench.json("outbox", "dead")["dead"]?.array ?? [] }
+        _ = try await bench.end(host)
+        var direct = try #require(bench.leaf("direct", ["delivery": "direct"]).object)
+        direct["outbox"] = nil
+        try bench.configure(
+            ["name": "all", "policy": "all", "connectors": [bench.leaf("a"), bench.leaf("b")]],
+            .object(direct),
+            ["name": "place", "same": "all/a"]
+        )
+        for path in ["all", "direct", "nobody"] {
+            let result = try await bench.program.run("outbox", "replay", "m1", "--to", path)
+            let reason = "error: the connector \"\(path)\" has no queue [unknown-connector]\n"
+            #expect(result.status == 1 && result.output.isEmpty && result.error.hasPrefix(reason), "\(result)")
+        }
+        let elsewhere = try await bench.program.run("outbox", "show", "m1", "--gate", "all/a")
+        let reason = "error: the event m1 is not at all/a; it is at segment [missing]\n"
+        #expect(elsewhere.status == 1 && elsewhere.error.hasPrefix(reason), "\(elsewhere)")
+        let twice = try await bench.program.run("outbox", "replay", "m9", "m9")
+        #expect(twice.error.hasPrefix("error: no dead letter has the id m9 [missing]\n"), "\(twice)")
+        #expect(try await bench.program.run("outbox", "list", "--gate", "").status == 64)
+        #expect(try await bench.json("outbox", "replay", "m1", "--to", "place") == ["version": 1, "replayed": 1])
+        let queues = try await bench.json("outbox")["outboxes"]?.array ?? []
+        let receiver = queues.first { $0["connector"] == "all/a" }
+        #expect(receiver?["queued"] == 1, "\(queues)")
         try await bench.sink.stop()
     }
 

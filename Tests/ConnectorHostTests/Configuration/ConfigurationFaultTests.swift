@@ -175,11 +175,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "retry": {"initial": "2s", "max": "1s"}}"#,
-            "c.json:1:99: a: the maximum wait is shorter than the initial one [invalid-value]"
+            "c.json:1:99: a: retry.max is shorter than the initial wait [invalid-value]"
         ),
         Fault(
             #"{"name": "a", "plugin": "broken", "heal": {"initial": "2m", "max": "1m", "attempts": 3}}"#,
-            "c.json:1:98: a: the maximum wait is shorter than the initial one [invalid-value]",
+            "c.json:1:98: a: heal.max is shorter than the initial wait [invalid-value]",
             #"c.json:1:104: a: unknown key "attempts" [unknown-key]; known: initial, max"#
         ),
         Fault(
@@ -294,6 +294,14 @@ struct Fault: Sendable, CustomTestStringConvertible {
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "file:/none"}}}"#,
             "c.json:1:100: a: the secret file /none does not exist [secret-unavailable]; "
                 + "write the secret to that file, and chmod 600 it"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "file:/none", "foo": 1}}}"#,
+            #"c.json:1:114: a: unknown key "foo" [unknown-key]; known: secret, json"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "file:/dev/null", "$comment": "c"}}}"#,
+            "c.json:1:100: a: the secret file /dev/null is not a regular file [secret-unavailable]; write its content to a file first"
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": "${A"}}"#,

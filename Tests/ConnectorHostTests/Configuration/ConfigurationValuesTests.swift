@@ -149,8 +149,8 @@ import Testing
                 "a/b: timeout is 0.0 seconds; it must be greater than zero [invalid-value]",
                 "a/b: probeInterval is -1.0 seconds; it must be greater than zero [invalid-value]",
                 "a/b: retry.attempts is 0, outside 1 to 1000 [invalid-value]",
-                "a/b: retry: the maximum wait is shorter than the initial one [invalid-value]",
-                "a/b: heal: the maximum wait is shorter than the initial one [invalid-value]",
+                "a/b: retry.max is shorter than the initial wait [invalid-value]",
+                "a/b: heal.max is shorter than the initial wait [invalid-value]",
             ]
         )
     }
@@ -200,7 +200,7 @@ import Testing
             ),
             (
                 policy { ($0.initialWait, $0.longestWait) = (.seconds(2), .seconds(1)) },
-                "delivery: the maximum wait is shorter than the initial one"
+                "delivery.longestWait is shorter than the initial wait"
             ),
         ]
         for (delivery, message) in wrong {
@@ -236,7 +236,8 @@ import Testing
         let required = Isolation(.none, sandbox: SandboxSettings(level: .required))
         #expect(
             faults(Connector("a", plugin: "broken", isolation: required)) == [
-                "a: isolation.sandbox.level is required, which needs the kind process or auto, not none [invalid-value]"
+                #"a: the sandbox is required, and the isolation is "none" here: a plugin in the host's process has none "#
+                    + #"[invalid-value]; make the isolation "process" here, or do not require the sandbox"#
             ]
         )
     }
@@ -255,6 +256,17 @@ import Testing
         #expect(try file.appending([Connector("x", same: "a")]).connectors.count == 2)
         let error = #expect(throws: ConfigurationErrors.self) { try file.appending([Connector("x", same: "typo")]) }
         #expect(error?.errors.map(\.code) == [.unknownConnector])
+    }
+
+    @Test func `an invalid setting of an appended connector has no position, as no file has it`() throws {
+        let file = try Configuration(parsing: #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment"}]}"#)
+        let added = Connector("b", plugin: "segment", timeout: .zero)
+        let error = #expect(throws: ConfigurationErrors.self) { try file.appending([added]) }
+        #expect(
+            error?.errors.map(\.description) == [
+                "b: timeout is 0.0 seconds; it must be greater than zero [invalid-value]"
+            ]
+        )
     }
 
     @Test func `two connectors may not have had the same path before, whichever came with the file`() throws {

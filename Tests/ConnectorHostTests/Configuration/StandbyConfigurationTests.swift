@@ -44,7 +44,7 @@ import Testing
     @Test func `a standby in Swift needs a runner too`() throws {
         let connector = Connector("a", plugin: "segment", isolation: Isolation(.none, standby: true))
         let error = #expect(throws: ConfigurationErrors.self) { try Configuration(connectors: [connector]) }
-        #expect("\(try #require(error))".contains("isolation.standby needs the kind process, not none"))
+        #expect("\(try #require(error))".contains(#"a standby waits in a runner, and the isolation is "none" here"#))
     }
 
     @Test(arguments: [#""standby": true, "#, ""])

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// The plans of some connectors, the first of which stands at 1:31.
-    private func plans(_ connectors: String) throws -> [String: Result<LeafPlan, ConnectorError>] {
+    private func plans(_ connectors: String) throws -> [String: Result<ResolvedLeaf, ConnectorError>] {
         let text = #"{"version": 1, "connectors": [\#(connectors)]}"#
         return try Configuration(parsing: text, file: "c.json").resolved(manifest: Self.manifest).leaves
     }
@@ -279,7 +279,7 @@ import Testing
             "main.json",
             #"{"version": 1, "include": ["users.json"], "connectors": [{"name": "s", "plugin": "settings"}]}"#
         )
-        func include(_ text: String) throws -> [String: Result<LeafPlan, ConnectorError>] {
+        func include(_ text: String) throws -> [String: Result<ResolvedLeaf, ConnectorError>] {
             try directory.write("users.json", #"{"version": 1, "connectors": [\#(text)]}"#)
             return try Configuration.read(file: main).resolved(manifest: Self.manifest).leaves
         }

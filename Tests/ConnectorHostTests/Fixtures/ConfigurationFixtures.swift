@@ -80,7 +80,7 @@ func resolve(
     plugin: String = "segment",
     directory: String = ".",
     environment: [String: String] = [:]
-) throws(ConfigurationErrors) -> LeafPlan {
+) throws(ConfigurationErrors) -> ResolvedLeaf {
     let text = """
         {"version": 1, "connectors": [{"name": "leaf", "plugin": "\(plugin)", "config": \(config)\(other)}]}
         """

@@ -79,7 +79,7 @@ import Testing
                 let ends = host.runnerEnds
                 await host.close()
                 for end in ends { await end.wait() }
-                #expect(host.environment.runners.runners.isEmpty)
+                #expect(host.dependencies.runners.runners.isEmpty)
             }
             print("damaged images in runners: \(states)")
             #expect(states.values.reduce(0, +) > 0)

@@ -199,7 +199,7 @@ import Testing
         let gate = try #require(test.host.current.tree["gate"]?.gate)
         let sandbox = gate.report.sandbox
         // As an instance left it that failed in a runner, before this one opened.
-        gate.storage.withLock { $0.sandbox = "sandbox: of an earlier runner" }
+        gate.storage.withLock { $0.history.sandbox = "sandbox: of an earlier runner" }
         async let closing: Void = test.host.close()
         let report = await test.host.report { $0["gate"]?.state == .closing }
         #expect(report["gate"]?.sandbox == sandbox)
@@ -252,7 +252,7 @@ import Testing
         await gate.close()
         await gate.open()
         #expect(gate.storage.withLock { $0.current?.configuration } != configuration)
-        gate.take(successor)
+        gate.switchOver(to: successor)
         while gate.storage.withLock({ $0.current?.configuration }) != configuration { await Task.yield() }
         #expect(test.state("gate") == .open)
         #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
@@ -267,7 +267,7 @@ import Testing
         var configuration = gate.plan.configuration
         configuration.config["closes"] = nil
         let successor = try await gate.openSuccessor(gate.plan.with(configuration), by: .max).get()
-        gate.take(successor)
+        gate.switchOver(to: successor)
         #expect(gate.report.drainingCount == 1)
         async let closing: Void = gate.close()
         try await TestHost.finish("\(name):close")

@@ -187,6 +187,9 @@ import Testing
             vendor.leaveUnchecked("second")
             try write("second", to: file)
             while refusals() == 0 { await test.proof() }
+            // No reload: the gate has the plan already, and reads its secrets when it opens.
+            let refusal = log.entries.first { $0.message == "new secrets do not work" }?.metadata["error"]?.description
+            #expect(refusal?.contains("to accept the weaker proof, close the gate and open it again") == true)
             // The proxy answers everybody: the current instance proves no more than the new one would.
             vendor.leaveUnchecked("first", "second")
             while test.host.report["gate"]?.strongestEvidence?.kind != .reachable { await test.proof() }
@@ -525,7 +528,7 @@ import Testing
         let successor = try await gate.openSuccessor(gate.plan.with(next), by: .max).get()
         gate.planned.withLock { plan in
             plan.renewed = { [rotated] _ in
-                gate.take(successor)
+                gate.switchOver(to: successor)
                 return RenewedSecrets([rotated])
             }
         }

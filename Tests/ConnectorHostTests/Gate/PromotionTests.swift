@@ -142,6 +142,25 @@
             #expect(try before.promotion(of: candidate, quiet: week, at: start) == nil)
         }
 
+        @Test func `a crash note promotes the gate of a system library that it names, and no other`() throws {
+            let system = try PluginCatalog.candidate(path: "\(Fixtures.plugins)/system.connector.json")
+            try #require(system.path == "libm.so.6")
+            let text = #"{"manifest": 1, "id": "other", "version": "1.0.0", "abi": [1, 1], "library": "libm.so.6"}"#
+            let other = PluginCandidate(
+                manifest: try Manifest(parsing: Array(text.utf8)),
+                path: "libm.so.6",
+                sidecar: nil,
+                image: .library("libm.so.6"),
+                embeddedText: nil
+            )
+            for candidate in [system, other] { try #require(promotions().mark(candidate, at: start)).clear() }
+            let elsewhere = try note(#""plugin": "\#(system.name)", "path": "libz.so.1""#)
+            #expect(promotions(elsewhere).promotion(of: system, quiet: week, at: start) == nil)
+            let promotions = promotions(try note(#""plugin": "\#(system.name)", "path": "libm.so.6""#))
+            #expect(promotions.promotion(of: system, quiet: week, at: start)?.reason.contains("SIGSEGV") == true)
+            #expect(promotions.promotion(of: other, quiet: week, at: start) == nil)
+        }
+
         @Test func `a plugin that was being opened is not promoted if the crash note names another one`() throws {
             try abandonMark(process: 7)
             let innocent = try note(#""plugin": "other 1.0.0", "process": 7"#)

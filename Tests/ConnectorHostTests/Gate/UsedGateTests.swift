@@ -228,6 +228,26 @@ import Testing
         await test.host.close()
     }
 
+    @Test(arguments: TestChannel.all)
+    func `a call in a callback belongs to the call that the call before it named`(_ channel: TestChannel) async throws {
+        let test = try TestHost(
+            TestHost.leaf("user", plugin: "uses", settings: channel.settings),
+            TestHost.leaf("inner", settings: #""probe": "off""#)
+        )
+        #expect(await test.host.open().isReady)
+        let name = TestHost.unique()
+        let task = Task {
+            try await failure { () async throws(ConnectorError) in
+                try await test.call("user", "passTwice", ["arguments": ["name": .string(name)]])
+            }
+        }
+        try await TestHost.taken(name)
+        task.cancel()
+        #expect(try await task.value.code == .cancelled)
+        try await test.counts("inner", "cancels", reach: 1)
+        await test.host.close()
+    }
+
     @Test(arguments: [true, false])
     func `a call is given up with the typed call that made it`(isCancelled: Bool) async throws {
         let test = try await Self.opened()

@@ -58,6 +58,59 @@ import Testing
         await zlib.host.close()
     }
 
+    @Test(.enabled("libz.so.1 is not installed") { has("libz.so.1") })
+    func `the handle that opening returns goes to every call, and to closing`() async throws {
+        try await Fixtures.withDirectory { directory in
+            let sidecar = "\(directory)/gzip.connector.json"
+            // The handle has the name of the field that it is opened with.
+            let manifest = """
+                {"manifest": 1, "id": "gzip", "version": "1.0.0", "abi": [1, 1], "library": "libz.so.1",
+                 "configuration": {"file": {"required": true}, "mode": {"default": "wT"}},
+                 "lifecycle": {"open": "open", "close": "close"},
+                 "capabilities": {"gzip/1": {
+                   "open": {"symbol": "gzopen", "signature": "(file: cstring, mode: cstring) -> (file: handle)",
+                            "status": "null"},
+                   "puts": {"symbol": "gzputs", "signature": "(file: handle, text: cstring) -> i32",
+                            "status": "negative"},
+                   "close": {"symbol": "gzclose", "signature": "(file: handle)", "status": "zero"}
+                 }}}
+                """
+            try Fixtures.write(Array(manifest.utf8), to: sidecar)
+            let file = "\(directory)/file"
+            let gzip = try await opened(TestHost.leaf("gate", plugin: "gzip", ["file": .string(file)]), sidecar)
+            try #require(gzip.report.state == .open, "\(gzip.report)")
+            #expect(try await gzip.gate.call("puts", "hello") == 5)
+            await gzip.host.close()
+            // zlib writes the file when it is closed.
+            #expect(try Fixtures.bytes(file) == Array("hello".utf8))
+        }
+    }
+
+    @Test(arguments: TestChannel.all)
+    func `a call gets the handle that opening returns, wherever the library is`(channel: TestChannel) async throws {
+        try await Fixtures.withDirectory { directory in
+            let sidecar = "\(directory)/locale.connector.json"
+            let manifest = """
+                {"manifest": 1, "id": "locale", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+                 "configuration": {"mask": {"type": "integer", "default": 1}, "name": {"default": "C"}},
+                 "lifecycle": {"open": "open", "close": "close"},
+                 "capabilities": {"locale/1": {
+                   "open": {"symbol": "newlocale", "signature": "(mask: i32, name: cstring, base: handle?) -> (locale: handle)",
+                            "status": "null"},
+                   "upper": {"symbol": "toupper_l", "signature": "(letter: i32, locale: handle) -> i32"},
+                   "close": {"symbol": "freelocale", "signature": "(locale: handle)"}
+                 }}}
+                """
+            try Fixtures.write(Array(manifest.utf8), to: sidecar)
+            let leaf = TestHost.leaf("gate", plugin: "locale", settings: channel.settings)
+            let locale = try await opened(leaf, sidecar)
+            try #require(locale.report.state == .open, "\(locale.report)")
+            #expect(try await locale.gate.call("upper", ["letter": 97]) == 65)
+            #expect(try locale.gate.definition(of: "upper").operation.signature.description == "(letter: i32) -> i32")
+            await locale.host.close()
+        }
+    }
+
     // MARK: SQLite
 
     private static let sqlite: Comment = "libsqlite3.so.0 is not installed"

@@ -90,6 +90,39 @@ import Testing
         await host.close()
     }
 
+    @Test(arguments: ["read", "number/read", "number/1/read"])
+    func `an answer is that of the version of a capability that a call of its name reaches`(name: String) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try directory.write(
+            "number.connector.json",
+            #"""
+            {"manifest": 1, "id": "number", "version": "1.0.0", "abi": [1, 1], "entry": "number_plugin", "capabilities": {
+              "number/1": {"read": {"symbol": "number_read", "signature": "() -> i64"}},
+              "number/2": {"read": {"symbol": "number_read_2", "signature": "() -> i64"}}}}
+            """#
+        )
+        func results(_ operations: JSONValue) async throws -> [String] {
+            let host = try ConnectorHost.testing(
+                #"[{"name": "number", "plugin": "number", "probe": "off"}]"#,
+                plugins: [file],
+                simulating: ["number": ["version": 1, "operations": operations]]
+            )
+            await host.open()
+            let number = try host.gate("number")
+            var results: [String] = []
+            for name in ["read", "number/read", "number/1/read", "number/2/read"] {
+                results.append((try? await number.call(name))?.description ?? "none")
+            }
+            await host.close()
+            return results
+        }
+        let first: JSONValue = ["operation": .string(name), "result": 1]
+        let second: JSONValue = ["operation": "number/2/read", "result": 2]
+        #expect(try await results([first]) == ["1", "1", "1", "none"])
+        #expect(try await results([first, second]) == ["1", "1", "1", "2"])
+    }
+
     @Test func `typed calls reach the simulation through functions of their C type`() async throws {
         let host = try await host([
             "version": 1,

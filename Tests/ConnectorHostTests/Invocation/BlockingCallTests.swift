@@ -114,11 +114,11 @@ import Testing
         let test = try await opened()
         let node = try #require(test.host.current.tree["gate"])
         let use = GateUse(name: "inner", capability: try #require(node.capabilities.first?.id))
-        let environment = test.host.environment
+        let dependencies = test.host.dependencies
         let bound = BoundUse(use, to: "gate")
-        let gates = try #require(environment.uses.gates([use], [bound], of: "user", environment.calls))
+        let gates = try #require(dependencies.uses.gates([use], [bound], of: "user", dependencies.calls))
         let deadline = test.clock.now() + 2_000_000_000
-        let call = UsedGateCall(use: "inner", operation: operation, arguments: [], deadline: deadline)
+        let call = try UsedGateCall(GateCallTemplate(use: "inner", operation: operation, deadline: deadline))
         let answer = Task { await gates.call(call) }
         try await holds(test, 1)
         await test.clock.advance(toTimerAfter: .seconds(2))

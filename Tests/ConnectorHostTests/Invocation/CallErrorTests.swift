@@ -123,7 +123,7 @@ import Testing
             connector: "gate",
             position: position
         )
-        gate.storage.withLock { $0.error = reason }
+        gate.storage.withLock { $0.history.failed(reason, at: 0) }
         #expect(gate.refusal.cause == "answers.json:3:7: expected a value [syntax]")
         #expect(gate.refusal.fix == "write one")
         await test.host.close()

@@ -6,7 +6,9 @@ import Testing
 
 @testable import ConnectorHost
 @testable import ConnectorInvocation
+@testable import ConnectorLoading
 @testable import ConnectorPlatform
+@testable import ConnectorServices
 
 #if canImport(Glibc)
     import Glibc
@@ -75,7 +77,7 @@ import Testing
         try await holds(test, held + 1)
         let (entered, ended) = (CallCounter(), CallCounter())
         let gate = Monitor(false)
-        let workers = test.host.environment.calls.workers
+        let workers = test.host.dependencies.calls.workers
         for _ in 0..<512 {
             workers.run {
                 entered.add()
@@ -105,8 +107,47 @@ import Testing
         try await holds(test, held + 10)
         for call in calls { call.cancel() }
         for call in calls { #expect(try await call.value.code == .cancelled) }
-        while test.host.environment.calls.cancelThreads.threadCount < 4 { await Task.yield() }
+        while test.host.dependencies.calls.cancelThreads.threadCount < 4 { await Task.yield() }
         // On a slow machine the pool adds threads for what waits, which end when they have been idle for some seconds.
-        while test.host.environment.calls.cancelThreads.threadCount > 5 { await Task.yield() }
+        while test.host.dependencies.calls.cancelThreads.threadCount > 5 { await Task.yield() }
+    }
+
+    @Test func `a cancellation that waits for a thread is not inside the plugin, which outlives it`() async throws {
+        let (services, threads) = (PluginSide().gate, WorkerThreads(limit: 1))
+        let instance = try PluginInstance(
+            of: PluginLoader().load(PluginCatalog.candidate(path: Fixtures.contract("frees-on-cancel"))),
+            configuration: Array("{}".utf8),
+            dependencies: CallDependencies(
+                operations: OperationTable(),
+                workers: WorkerThreads(),
+                gateThreads: WorkerThreads(isLean: true),
+                cancelThreads: threads,
+                clock: ManualHostClock()
+            ),
+            context: .lend(to: services) { _ in },
+            services: services
+        )
+        let gate = Monitor(false)
+        threads.run { gate.wait { $0 ? .proceed(()) : .wait(until: nil) } }
+        instance.cancel(1)
+        #expect(instance.functionsInside.isEmpty)
+        let destroyed = instance.dispose()
+        #expect(destroyed.value == nil)
+        gate.withLock { $0 = true }
+        gate.signal()
+        await destroyed.wait()
+    }
+
+    @Test func `a plugin that has completed its opening with an error is not told to stop it`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "frees-on-cancel"),
+            TestHost.leaf("refusing", plugin: "frees-on-cancel", ["opens": "refuses"])
+        )
+        #expect(try await test.host.open("gate")["gate"]?.state == .open)
+        let cancelled = try await number("cancelled", test)
+        // An instance that was refused has ended when its gate has failed.
+        #expect(try await test.host.open("refusing")["refusing"]?.state == .failed)
+        #expect(try await number("cancelled", test) == cancelled)
+        await test.host.close()
     }
 }

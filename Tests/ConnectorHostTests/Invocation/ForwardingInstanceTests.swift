@@ -22,7 +22,7 @@ import Testing
         let services = PluginSide().gate
         let made = try ForwardingInstance(
             Manifest(parsing: Array(Self.manifest.utf8)),
-            environment: CallEnvironment(
+            dependencies: CallDependencies(
                 operations: OperationTable(),
                 workers: WorkerThreads(),
                 gateThreads: WorkerThreads(isLean: true),

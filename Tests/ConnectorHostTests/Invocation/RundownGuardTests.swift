@@ -12,7 +12,7 @@ import Testing
 /// How calls enter and leave the instances of a gate.
 @Suite(.timeLimit(.minutes(10))) struct RundownGuardTests {
     private let rundown = RundownGuard(
-        CallEnvironment(
+        CallDependencies(
             operations: OperationTable(),
             workers: WorkerThreads(),
             gateThreads: WorkerThreads(isLean: true),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `a seat is empty when the last caller has left, and not before`() throws {
-        let seat = try #require(rundown.lead(to: StubChannel()))
+        let seat = try #require(rundown.directCalls(to: StubChannel()))
         let first = rundown.admitNow()
         let second = rundown.admitNow()
         rundown.shut()
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `a caller that is turned away does not keep a seat occupied`() throws {
-        let seat = try #require(rundown.lead(to: StubChannel()))
+        let seat = try #require(rundown.directCalls(to: StubChannel()))
         rundown.shut()
         #expect(!admits())
         #expect(rundown.emptied(seat).value != nil)
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `typed calls are counted once they are inside, and stay counted when their seat is taken again`() throws
     {
-        let seat = try #require(rundown.lead(to: StubChannel()))
+        let seat = try #require(rundown.directCalls(to: StubChannel()))
         let first = rundown.admitNow(.typed)
         let named = rundown.admitNow()
         #expect(rundown.activeCalls == 2 && rundown.typedCalls == 1)
@@ -74,7 +74,7 @@ import Testing
         _ = consume named
         #expect(empty.value != nil && rundown.activeCalls == 0)
         rundown.vacate(seat)
-        #expect(try #require(rundown.lead(to: StubChannel())) == seat)
+        #expect(try #require(rundown.directCalls(to: StubChannel())) == seat)
         for _ in 1...9 { _ = rundown.admitNow(.typed) }
         #expect(rundown.typedCalls == 10 && rundown.activeCalls == 0)
     }
@@ -83,11 +83,11 @@ import Testing
         throws
     {
         let (old, new) = (StubChannel(), StubChannel())
-        let seat = try #require(rundown.lead(to: old))
+        let seat = try #require(rundown.directCalls(to: old))
         let inside = rundown.admitNow()
         let entered = isLed(inside, to: old)
         #expect(entered)
-        _ = try #require(rundown.lead(to: new))
+        _ = try #require(rundown.directCalls(to: new))
         let empty = rundown.emptied(seat)
         let next = rundown.admitNow()
         let followed = isLed(next, to: new)
@@ -100,11 +100,11 @@ import Testing
 
     @Test func `instances whose callers never return keep their seats, and no further instance gets one`() {
         let channels = (0..<RundownGuard.seatCount).map { _ in StubChannel() }
-        let seats = channels.compactMap { rundown.lead(to: $0) }
+        let seats = channels.compactMap { rundown.directCalls(to: $0) }
         #expect(seats.count == RundownGuard.seatCount)
-        #expect(rundown.lead(to: StubChannel()) == nil)
+        #expect(rundown.directCalls(to: StubChannel()) == nil)
         rundown.vacate(seats[0])
-        #expect(rundown.lead(to: StubChannel()) == seats[0])
+        #expect(rundown.directCalls(to: StubChannel()) == seats[0])
     }
 
     @Test func `an instance is released when its seat is vacated`() throws {
@@ -113,7 +113,7 @@ import Testing
         do {
             let made = StubChannel()
             channel = made
-            seat = rundown.lead(to: made)
+            seat = rundown.directCalls(to: made)
         }
         #expect(channel != nil)
         rundown.shut()

@@ -264,6 +264,7 @@ import Testing
                         stream.send()
                     }
                 }
+            } onLate: {
             }
         }
     }
@@ -339,6 +340,7 @@ import Testing
             let lane = lanes.take(ManualHostClock(), patience: 1_000_000_000) { _ in
                 count += 1
                 return false
+            } onLate: {
             }
             #expect(lane == nil)
         }

@@ -58,8 +58,66 @@ import Testing
             }
         }
 
+        /// A program that fails in a library, which it has added as a plugin's.
+        private static let caller = """
+            #include <dlfcn.h>
+            #include <fatal_signal.h>
+            #include <string.h>
+
+            int main(int count, char **arguments) {
+                if (count != 5 || fatal_signal_install(arguments[1]) != 0) return 1;
+                void *handle = dlopen(arguments[2], RTLD_NOW);
+                int (*fail)(void) = handle == NULL ? NULL : (int (*)(void))dlsym(handle, "fail");
+                if (fail == NULL) return 1;
+                int use = FATAL_SIGNAL_OWN;
+                if (strcmp(arguments[3], "brought") == 0) use = FATAL_SIGNAL_BROUGHT;
+                if (strcmp(arguments[3], "shared") == 0) use = FATAL_SIGNAL_SHARED;
+                int image = fatal_signal_add_image(handle, "library 1.0.0", "/library.so", use);
+                if (image < 0) return 1;
+                if (strcmp(arguments[4], "marked") == 0) fatal_signal_set_library(image);
+                return fail() + 1;
+            }
+
+            """
+
+        @Test func `code that a plugin shares names it only during its calls`() throws {
+            try Fixtures.withDirectory { directory in
+                let library = try Fixtures.compile(
+                    """
+                    __attribute__((visibility("default"))) int fail(void) {
+                        *(volatile int *)8 = 0;
+                        return 0;
+                    }
+                    """,
+                    into: directory,
+                    as: "failing"
+                )
+                try Self.compile(Self.caller, in: directory)
+                for (use, isNamed) in [
+                    ("own unmarked", true), ("brought unmarked", true), ("shared unmarked", false),
+                    ("shared marked", true),
+                ] {
+                    #expect(Self.execute("'\(library)' \(use)", in: directory) == 128 + 11)
+                    let note = String(decoding: try Fixtures.bytes("\(directory)/note"), as: UTF8.self)
+                    #expect(note.contains(#""event": "SIGSEGV""#), "\(use): \(note)")
+                    #expect(note.contains(#""plugin": "library 1.0.0""#) == isNamed, "\(use): \(note)")
+                    #expect(note.contains(#""running": true"#) == isNamed, "\(use): \(note)")
+                }
+            }
+        }
+
         /// Compiles a program with the handler, and runs it in a directory.
         private static func run(_ program: String, _ arguments: String, in directory: String) throws -> Int32 {
+            try compile(program, in: directory)
+            return execute(arguments, in: directory)
+        }
+
+        /// Runs the program that was compiled last.
+        private static func execute(_ arguments: String, in directory: String) -> Int32 {
+            Fixtures.run("cd '\(directory)' && exec ./program '\(directory)/note' \(arguments) 2> said")
+        }
+
+        private static func compile(_ program: String, in directory: String) throws {
             let sources = "\(Fixtures.sources.parentPath.parentPath)/Sources/CFatalSignal"
             try Fixtures.write(Array(program.utf8), to: "\(directory)/program.c")
             try #require(
@@ -67,7 +125,6 @@ import Testing
                     "cc -D_Nullable= -D_Nonnull= -I'\(sources)/include' -pthread '\(sources)'/*.c '\(directory)/program.c' -o '\(directory)/program'"
                 ) == 0
             )
-            return Fixtures.run("cd '\(directory)' && exec ./program '\(directory)/note' \(arguments) 2> said")
         }
 
         @Test func `a file that took over a descriptor of the handler receives nothing of the stack`() throws {

@@ -61,6 +61,50 @@ import Testing
         #expect(problems.count { $0.code == .invalidManifest } >= 3)
     }
 
+    @Test func `everything wrong with a sidecar that has no image is found at once, in its order`() throws {
+        try Fixtures.withDirectory { directory in
+            let sidecar = "\(directory)/tool.connector.json"
+            let text = #"""
+                {"manifest": 1, "id": "tool", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+                  "configuration": {"a": {"type": "integer", "default": "x"},
+                    "b": {"type": "text"}},
+                  "egress": ["*"], "capabilities": {"tool/1": {
+                    "c": {"symbol": "getpid", "signature": "() -> i32", "status": "zero"},
+                    "d": {"symbol": "getpid", "signature": "() -> i32", "status": "nul"},
+                    "e": {"symbol": "getpid", "signature": "() -> i32", "releases": ["x"]}}}}
+                """#
+            try Fixtures.write(Array(text.utf8), to: sidecar)
+            let inspection = PluginInspection(path: sidecar)
+            #expect(inspection.problems.map { $0.position?.line } == [2, 3, 4, 5, 6, 7])
+            #expect(inspection.problems.allSatisfy { $0.code == .invalidManifest })
+            #expect(inspection.manifestText == Array(text.utf8))
+            let entry = try #require(PluginCatalog(directories: [directory]).entries.first)
+            #expect(entry.errors.map(\.message) == inspection.problems.map(\.message))
+        }
+    }
+
+    @Test func `the nearest function of a foreign library is suggested for one that it does not have`() throws {
+        try Fixtures.withDirectory { directory in
+            _ = try Fixtures.compile(
+                "__attribute__((visibility(\"default\"))) double power(double x) { return x; }",
+                into: directory,
+                as: "own"
+            )
+            let sidecar = "\(directory)/foreign.connector.json"
+            let text = #"""
+                {"manifest": 1, "id": "foreign", "version": "1.0.0", "abi": [1, 1], "library": "./libown.so",
+                 "capabilities": {"x/1": {
+                   "power": {"symbol": "powre", "signature": "(x: f64) -> f64"},
+                   "sine": {"symbol": "a_name_of_quite_another_length", "signature": "(x: f64) -> f64"}}}}
+                """#
+            try Fixtures.write(Array(text.utf8), to: sidecar)
+            let problems = PluginInspection(path: sidecar).problems
+            #expect(problems.map(\.code) == [.symbolAbsent, .symbolAbsent])
+            #expect(problems.first?.fix == #"did you mean "power"?"#)
+            #expect(problems.last?.fix?.hasPrefix("correct the symbol in the manifest") == true)
+        }
+    }
+
     @Test func `no code of an inspected plugin runs`() {
         let inspection = PluginInspection(path: Fixtures.misbehaving("crashes-in-constructor"))
         #expect(inspection.problems.isEmpty)

@@ -102,6 +102,22 @@ import Testing
         await third.close()
     }
 
+    @Test func `dead letters go to a connector by the path of another of its places`() async throws {
+        let first = try host()
+        await first.open()
+        _ = try await refused(1, first)
+        #expect(try await first.dropDeadLetters(of: "vendors/b") == 1)
+        await first.close()
+        let connectors = [
+            Connector("c", plugin: Fixtures.contract("deliveries"), probeInterval: nil), Connector("place", same: "c"),
+        ]
+        let configuration = try Configuration(connectors: connectors, state: scratch.path + "/state")
+        let second = try ConnectorHost(configuration, options: ConnectorHost.Options(stateDirectory: scratch.path))
+        #expect(try await second.replayDeadLetters(to: "place") == 1)
+        #expect(second.outbox(of: "c")?.queued == 1)
+        await second.close()
+    }
+
     @Test func `a flush before the host opens waits for what an earlier process has left`() async throws {
         let first = try host()
         try await first.analytics("vendors").track("Seen")

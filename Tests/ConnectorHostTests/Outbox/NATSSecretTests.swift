@@ -146,11 +146,11 @@ import Testing
                 let error = await #expect(throws: ConnectorError.self) {
                     let settings = NATSSettings(try reference.resolved(hidingIn: redactor))
                     if migrates {
-                        _ = try await NATSEngine.migrate(settings, targets: [], redact: redactor.redact)
+                        _ = try await NATSEngine.migrate(settings, paths: [], redact: redactor.redact)
                     } else {
                         _ = try await NATSEngine(
                             settings,
-                            targets: [],
+                            paths: [],
                             now: { Timestamp(nanoseconds: 0) },
                             redact: redactor.redact
                         )

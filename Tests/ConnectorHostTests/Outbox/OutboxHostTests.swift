@@ -366,7 +366,7 @@ import Testing
                 return [StrandedEvents(directory: "/elsewhere", count: 2, usesServers: false)]
             },
             ticks: test.clock,
-            environment: test.host.environment,
+            dependencies: test.host.dependencies,
             onChange: { changed.send() }
         )
         async let proof: Void = outbox.prove(on: nil, within: .seconds(1))

@@ -59,7 +59,7 @@ import Testing
     ) async throws {
         let test = try await TestHost.opened()
         let node = try #require(test.host.current.tree["gate"])
-        node.gate?.environment.redactor.add([Secret(Self.secret)])
+        node.gate?.dependencies.redactor.add([Secret(Self.secret)])
         let capability = try #require(node.capabilities.first?.id)
         let arguments = CallArguments([guess: 1] as JSONObject)
         let error = try await failure { () async throws(ConnectorError) in

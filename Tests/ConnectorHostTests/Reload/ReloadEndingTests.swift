@@ -160,7 +160,7 @@ import Testing
     @Test(arguments: [Reload.Phase.read, .plan, .load])
     func `a step that hangs ends the reload at the limit of its phase`(_ phase: Reload.Phase) async throws {
         let test = try await TestHost.opened()
-        let run = ReloadRun(test.host.reloader, test.host.reloader.environment)
+        let run = ReloadRun(test.host.reloader, test.host.reloader.dependencies)
         let hang = Monitor(false)
         let waiting = Task { () -> ReloadRun.Stop? in
             do throws(ReloadRun.Stop) {

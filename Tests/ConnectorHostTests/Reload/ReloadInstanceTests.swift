@@ -3,6 +3,8 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import InMemoryLogging
+import Logging
 import Synchronization
 import Testing
 
@@ -56,13 +58,13 @@ import Testing
     @Test func `a successor whose runner ends after all have opened is not used, and the others are`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate"), TestHost.leaf("other"))
         let gate = try #require(test.host.current.tree["gate"]?.gate)
-        let environment = test.host.reloader.environment
-        let run = ReloadRun(test.host.reloader, environment)
+        let dependencies = test.host.reloader.dependencies
+        let run = ReloadRun(test.host.reloader, dependencies)
         let configuration = try TestHost.configuration([
             TestHost.leaf("gate", ["replies": "2"]), TestHost.leaf("other", ["replies": "7"]),
         ])
         let next = try await run.read(Reloader.Request(configuration: configuration))
-        let work = ReloadWork(try await run.plan(next, basis: nil), next, environment)
+        let work = ReloadWork(try await run.plan(next, basis: nil), next, dependencies)
         let opened = try await run.open(work)
         await loseSuccessor(of: gate)
         let reload = await run.switch(work, opened)
@@ -114,13 +116,16 @@ import Testing
         for call in calls { #expect(try await call.value.code == .notOpen) }
     }
 
-    @Test func `a reload that ends because the host closes says so`() async throws {
-        let test = try await TestHost.opened(TestHost.leaf("gate"))
+    @Test func `a reload that ends because the host closes says so, and the log warns of nothing`() async throws {
+        let log = InMemoryLogHandler()
+        let test = try TestHost(TestHost.leaf("gate"), logger: Logger(label: "test") { _ in log })
+        #expect(await test.host.open().isReady)
         let late = TestHost.leaf("late", ["name": .string(name), "opens": "held"])
         let reloading = Task { try await test.reload(TestHost.leaf("gate"), late) }
         try await TestHost.taken("\(name):open")
         await test.clock.advance(by: .seconds(1)) { await test.host.close() }
         let reload = try await reloading.value
         #expect(reload.phase == .open && reload.errors.map(\.message) == ["the host has closed"], "\(reload.errors)")
+        #expect(!log.entries.contains { $0.message == "reload changed nothing" })
     }
 }

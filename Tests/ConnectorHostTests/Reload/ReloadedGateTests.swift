@@ -170,7 +170,7 @@ import Testing
         let successor = try await gate.openSuccessor(gate.plan.with(next), by: .max).get()
         await gate.restart()
         #expect(gate.state == .open)
-        gate.take(successor)
+        gate.switchOver(to: successor)
         #expect(try await test.call("gate", "answer", ["value": 0]) == 2)
         try await test.lives(name, become: ["created": 3, "closed": 2, "destroyed": 2])
         await test.host.close()

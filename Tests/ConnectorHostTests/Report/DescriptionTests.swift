@@ -48,11 +48,11 @@ import Testing
             failure: DeliveryFailure(.invalid, "no such user")
         )
         let record = OutboxRecord(
-            target: "shop/crm",
+            path: "shop/crm",
             event: event,
             state: .dead,
             attempts: [attempt],
-            cursor: RecordCursor(time: .max, position: 1, target: "shop/crm")
+            cursor: RecordCursor(time: .max, position: 1, path: "shop/crm")
         )
         let letter = try #require(DeadLetter(record))
         #expect("\(letter)" == "order-7, orders/1 placed, at shop/crm: no such user [invalid]")

@@ -211,7 +211,7 @@
                 _ = await call.value
                 if try await Self.end(of: channel.runner) != nil { ends += 1 }
                 await host.close()
-                #expect(host.environment.runners.runners.isEmpty)
+                #expect(host.dependencies.runners.runners.isEmpty)
             }
             print("runners that sent damaged messages: \(Self.rounds), ended: \(ends)")
             #expect(ends > 0)
@@ -242,7 +242,7 @@
                 while runner.isAlive, runner.state.withLock({ $0.pong < ping }) { await Task.yield() }
                 if try await Self.end(of: runner) != nil { ends += 1 }
                 await host.close()
-                #expect(host.environment.runners.runners.isEmpty)
+                #expect(host.dependencies.runners.runners.isEmpty)
             }
             print("runners that were sent damaged messages: \(Self.rounds), ended: \(ends)")
         }

@@ -160,14 +160,14 @@ import Testing
         let clock = ManualHostClock()
         let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
         let workers = WorkerThreads()
-        let environment = CallEnvironment(
+        let dependencies = CallDependencies(
             operations: .shared,
             workers: workers,
             gateThreads: workers,
             cancelThreads: workers,
             clock: clock
         )
-        let services = RemoteServices(plugin.gate, environment)
+        let services = RemoteServices(plugin.gate, dependencies)
         func start(_ token: UInt64) throws {
             var writer = MessageWriter()
             writer.put(token)

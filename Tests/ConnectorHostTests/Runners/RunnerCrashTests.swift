@@ -168,7 +168,7 @@ struct RunnerCrashTests {
         let first = channel.state.withLock { state in state.pending.first { !$0.value.isInLine }?.key }
         let inside = try #require(first)
         let error = ConnectorError(.timedOut, "given up")
-        #expect(channel.environment.operations.giveUp(inside, owner: channel.context.owner, error))
+        #expect(channel.dependencies.operations.giveUp(inside, owner: channel.context.owner, error))
         channel.cancel(inside) {}
         while !waits(1, of: 2) { await Task.yield() }
         #expect(kill(pid_t(channel.runner.processNumber), SIGKILL) == 0)

@@ -66,7 +66,7 @@
         private static func heal(_ test: TestHost, _ paths: String...) async {
             for path in paths {
                 while test.state(path) != .open {
-                    let isAsked = test.host.environment.runners.runners.contains { runner in
+                    let isAsked = test.host.dependencies.runners.runners.contains { runner in
                         runner.state.withLock { $0.ping != $0.pong && !$0.isOver }
                     }
                     if test.state(path) == .failed, !isAsked { test.clock.advance(by: .seconds(1)) }
@@ -131,14 +131,14 @@
             )
             let opened = OneShot<Report>()
             Task { opened.send(await test.host.open()) }
-            while test.host.environment.runners.runners.isEmpty { await Task.yield() }
-            let process = pid_t(try #require(test.host.environment.runners.runners.first).processNumber)
+            while test.host.dependencies.runners.runners.isEmpty { await Task.yield() }
+            let process = pid_t(try #require(test.host.dependencies.runners.runners.first).processNumber)
             await Self.awaitStop(of: process)
             try await Self.advance(test) { opened.value != nil && kill(process, 0) == -1 }
             let gate = try #require(opened.value?["gate"])
             #expect(gate.state == .failed && gate.error?.code == .timedOut, "\(gate.error?.description ?? "")")
             await test.host.close()
-            #expect(test.host.environment.runners.runners.isEmpty)
+            #expect(test.host.dependencies.runners.runners.isEmpty)
         }
 
         /// A lane is opened for the first prepared call. If its runner is stopped, the call travels as a message, and the runner is asked
@@ -185,7 +185,7 @@
             let closing = Task { await test.host.close() }
             try await Self.advance(test) { kill(process, 0) == -1 }
             await closing.value
-            #expect(test.host.environment.runners.runners.isEmpty)
+            #expect(test.host.dependencies.runners.runners.isEmpty)
         }
 
         @Test func `a runner that does not answer in time is no misbehaviour of the plugin that it was to carry`()
@@ -200,7 +200,7 @@
                 environment: [RunnerProgram.variable: program]
             )
             async let opening = test.host.open()
-            let generations = test.host.environment.generations
+            let generations = test.host.dependencies.generations
             while !generations.functionsInside.contains(where: { $0.text.hasPrefix("create of ") }) {
                 await Task.yield()
             }
@@ -269,7 +269,7 @@
                 logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
             )
             #expect(await test.host.open().isReady)
-            let generations = test.host.environment.generations
+            let generations = test.host.dependencies.generations
             let closing = Task { await test.host.close() }
             while !generations.functionsInside.contains(where: { $0.text.hasPrefix("destroy of ") }) {
                 await Task.yield()

@@ -244,7 +244,7 @@ struct RunnerProgramTests {
             "\(error)"
         )
         #expect(error.fix == "install connector-host and connector-runner of one build")
-        #expect(test.host.environment.runners.runners.isEmpty)
+        #expect(test.host.dependencies.runners.runners.isEmpty)
         await test.host.close()
     }
 

@@ -48,7 +48,7 @@ struct RunnerRollbackTests {
         let process = try #require(try await test.call("gate", "process").integer)
         // The host may have no more runners, so the successor shares this one.
         var others: [Runner] = []
-        let pool = test.host.environment.runners
+        let pool = test.host.dependencies.runners
         for number in 1..<RunnerPool.limit {
             others.append(try pool.hold(RunnerPool.Key("other \(number)", sandbox: SandboxSettings(level: .off))))
         }

@@ -210,7 +210,7 @@
             )
             let report = await test.host.open()
             #expect(report.isReady, "\(report["second"]?.error?.description ?? "")")
-            #expect(test.host.environment.runners.runners.count == 1)
+            #expect(test.host.dependencies.runners.runners.count == 1)
             #expect(try await test.call("second", "constructed").integer == 0)
             await test.host.close()
         }
@@ -242,7 +242,7 @@
                 TestHost.leaf("third", plugin: "crashes", settings: common)
             )
             _ = await test.host.open()
-            #expect(test.host.environment.runners.runners.count == 2)
+            #expect(test.host.dependencies.runners.runners.count == 2)
             await test.host.close()
         }
     }

@@ -105,7 +105,7 @@ struct RunnerSuccessorTests {
     @Test func `a successor shares the runner of the instance that serves if the host may have no more`() async throws {
         let test = try await TestHost.opened(Self.leaf())
         let process = try await test.call("gate", "process")
-        let pool = test.host.environment.runners
+        let pool = test.host.dependencies.runners
         var others: [Runner] = []
         for number in 1..<RunnerPool.limit {
             others.append(try pool.hold(RunnerPool.Key("other \(number)", sandbox: SandboxSettings(level: .off))))

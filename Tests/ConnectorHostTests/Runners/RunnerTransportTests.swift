@@ -277,14 +277,14 @@ struct RunnerTransportTests {
 
     @Test func `the bytes that wait for the storage are bounded`() async throws {
         let workers = WorkerThreads()
-        let environment = CallEnvironment(
+        let dependencies = CallDependencies(
             operations: .shared,
             workers: workers,
             gateThreads: workers,
             cancelThreads: workers,
             clock: SystemHostClock()
         )
-        let services = RemoteServices(NoServices(), environment)
+        let services = RemoteServices(NoServices(), dependencies)
         let mayLeave = Monitor(false), done = OneShot<Void>()
         let isFirst = services.store(holding: 1 << 20) {
             mayLeave.wait { $0 ? .proceed(()) : .wait(until: nil) }

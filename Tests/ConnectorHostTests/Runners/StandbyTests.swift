@@ -116,7 +116,7 @@ struct StandbyTests {
         try await test.host.open("gate")
         try await ready(test)
         await test.host.close()
-        #expect(test.host.environment.runners.runners.isEmpty)
+        #expect(test.host.dependencies.runners.runners.isEmpty)
     }
 
     @Test func `a standby that is lost is replaced, and the gate is not affected`() async throws {
@@ -286,7 +286,7 @@ struct StandbyTests {
         let successor = try await gate.openSuccessor(gate.plan.with(configuration), by: .max).get()
         // As if its runner ended right after the switch, before the standby is replaced, too.
         successor.generation.state.withLock { $0.loss = ConnectorError(.crashed, "the runner has ended") }
-        gate.take(successor)
+        gate.switchOver(to: successor)
         #expect(gate.state == .failed)
         #expect(try test.gate("gate").standby?.takeovers == 0)
         await test.host.close()
@@ -306,7 +306,7 @@ struct StandbyTests {
             func outdate() -> Bool {
                 gate.storage.withLock { storage in
                     guard let opening = storage.standby.opening.take() else { return false }
-                    _ = storage.standby.takeGenerations(test.clock)
+                    _ = storage.standby.removeGenerations(test.clock)
                     storage.standby.opening = opening
                     return true
                 }

@@ -59,12 +59,15 @@ import Testing
     }
 
     @Test func `whoever still holds the services when the instance ends may use its tables`() throws {
-        let gate = PluginSide().gate
-        let table = try unsafe #require(gate.table(named: "storage/1"))
+        let host = HostServices(options: .init(clock: ManualHostClock(now: .nanoseconds(10))))
+        let gate = PluginSide(host: host).gate
+        let table = try unsafe #require(gate.table(named: "clock/1"))
         gate.invalidate()
-        #expect(unsafe gate.table(named: "storage/1") == nil)
-        let context = unsafe table.assumingMemoryBound(to: connector_storage.self).pointee.context
-        #expect(unsafe context == Unmanaged.passUnretained(gate).toOpaque())
+        #expect(unsafe gate.table(named: "clock/1") == nil)
+        let clock = unsafe table.assumingMemoryBound(to: connector_clock.self).pointee
+        // The gate's own time, and not that of the system.
+        #expect(unsafe clock.monotonic_ns(clock.context) == 10)
+        withExtendedLifetime(gate) {}
     }
 
     @Test func `a request that is under way ends as cancelled when the gate closes`() async {
@@ -292,6 +295,28 @@ import Testing
         #expect(error.struct_size == size)
         #expect(error.code == (size >= 8 ? Int32(CONNECTOR_DENIED) : 0))
         #expect(error.message.0 == (size >= 57 ? 0x6E : 0))
+    }
+
+    @Test func `a failure that travels as an error object arrives as it was`() {
+        let failure = ServiceFailure(
+            status: Int32(CONNECTOR_UNAVAILABLE),
+            message: "no connection to é",
+            domain: "errno",
+            detail: 111,
+            isRetryable: true,
+            retryAfter: 5
+        )
+        #expect(ServiceFailure(status: failure.status, failure.error) == failure)
+    }
+
+    @Test func `a failure that travels without an error object has a message all the same`() {
+        let failure = ServiceFailure(status: Int32(CONNECTOR_TOO_LARGE), nil)
+        #expect(failure.message.contains("status \(CONNECTOR_TOO_LARGE)"))
+        var error = connector_error()
+        error.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        let status = unsafe failure.write(to: &error)
+        #expect(status == CONNECTOR_TOO_LARGE && error.code == CONNECTOR_TOO_LARGE)
+        #expect(error.message.0 != 0)
     }
 
     @Test func `a long message is cut between characters`() {

@@ -73,6 +73,16 @@ import Testing
         #expect(end.message.contains("not HTTP"))
     }
 
+    @Test func `a transfer coding that nobody undoes is a breach of the protocol`() async {
+        let server = LoopbackServer { _ in
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")
+        }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL)
+        #expect(end.message == "the answer has the transfer coding \"gzip\", which the request does not allow")
+    }
+
     @Test(arguments: ["", "Connection: upgrade\r\nUpgrade: other\r\n", "Content-Length: 2\r\n"])
     func `a change of protocols that nobody asked for ends the request`(fields: String) async {
         let server = LoopbackServer { _ in
@@ -90,7 +100,7 @@ import Testing
         #expect(end.status == CONNECTOR_UNAVAILABLE)
         #expect(
             end.message
-                == "127.0.0.1:\(server.port) does not answer in TLS (WRONG_VERSION_NUMBER); its URL may have to begin with http://"
+                == "127.0.0.1:\(server.port) does not speak TLS (WRONG_VERSION_NUMBER); its URL may need to start with http://"
         )
     }
 

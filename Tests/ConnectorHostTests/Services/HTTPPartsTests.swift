@@ -170,7 +170,8 @@ import Testing
         #expect(end.message.contains("the server sent nothing for 5.0 s"))
     }
 
-    @Test func `a deadline set by the plugin covers the whole response`() async throws {
+    @Test(arguments: [true, false])
+    func `a deadline set by the plugin covers the whole response, and says who was late`(isAsked: Bool) async throws {
         let clock = ManualHostClock()
         let line = ScriptLine()
         let server = Self.server(line)
@@ -180,8 +181,12 @@ import Testing
         _ = await response.next()
         line.send("one")
         #expect(await response.part()?.text == "one")
+        if isAsked { response.resume() }
         clock.advance(by: .seconds(1))
-        #expect(await response.next()?.status == CONNECTOR_TIMED_OUT)
+        let end = try #require(await response.next())
+        #expect(end.status == CONNECTOR_TIMED_OUT)
+        let late = "the answer of 127.0.0.1:\(server.port) was not complete in time"
+        #expect(end.message == (isAsked ? late : "the plugin did not ask for the rest of the response in time"))
     }
 
     @Test func `a head that does not arrive in time is a timeout too`() async throws {

@@ -54,6 +54,20 @@ import Testing
         #expect(proxy.requests.last?.fields["proxy-authorization"] == nil)
     }
 
+    #if os(Linux)
+        @Test func `a proxy whose name was slow to find is reached at its address`() async {
+            let proxy = proxy()
+            defer { proxy.stop() }
+            var options = HostServices.Options(http: .patient)
+            options.http.proxies = HTTPProxies(http: Secret("http://proxy.test:\(proxy.port)"))
+            options.http.slowLookUp = .zero
+            options.http.lookUp = { _ in .addresses(["127.0.0.1"]) }
+            let plugin = PluginSide(host: HostServices(options: options), egress: ["vendor.example"])
+            let end = await plugin.request("GET", "http://vendor.example/v1")
+            #expect(end.text == "made it", "\(end.message)")
+        }
+    #endif
+
     @Test func `the allow-list is asked before the proxy is`() async {
         let proxy = proxy()
         defer { proxy.stop() }

@@ -134,6 +134,53 @@ import Testing
         await server.stop()
     }
 
+    /// How a server closes a connection of version 2 of HTTP under the second request on it.
+    private enum Closing: CaseIterable {
+        /// Without a word.
+        case silent
+        /// With GOAWAY, which says that only the first request was served.
+        case announced
+    }
+
+    private func server(closing: Closing) async throws -> HTTPSServer {
+        switch closing {
+        case .silent: try await HTTPSServer(protocols: ["h2"], unanswered: 2)
+        case .announced:
+            try await HTTPSServer(
+                protocols: ["h2"],
+                frames: { _ in Self.noContent },
+                laterFrames: Self.frame(7, 0, stream: 0, [0, 0, 0, 1, 0, 0, 0, 0])
+            )
+        }
+    }
+
+    @Test(arguments: Closing.allCases, ["GET", "PUT", "DELETE", "POST"])
+    private func `a request whose kept connection of version 2 of HTTP closes is repeated if the answer is the same`(
+        closing: Closing,
+        method: String
+    ) async throws {
+        let isRepeated = ["GET", "PUT"].contains(method)
+        let server = try await self.server(closing: closing)
+        let plugin = plugin()
+        let url = "https://localhost:\(server.port)/"
+        let first = await plugin.request("GET", url)
+        #expect(first.status == CONNECTOR_OK, "\(first.message)")
+        let body: [UInt8] = ["PUT", "POST"].contains(method) ? [1] : []
+        let end = await plugin.request(method, url, body: body)
+        #expect(end.status == (isRepeated ? CONNECTOR_OK : CONNECTOR_UNAVAILABLE), "\(end.message)")
+        #expect(server.connectionCount == (isRepeated ? 2 : 1))
+        await server.stop()
+    }
+
+    @Test func `a request that closes a new connection of version 2 of HTTP is not repeated`() async throws {
+        let server = try await HTTPSServer(protocols: ["h2"], unanswered: 1)
+        let end = await plugin().request("GET", "https://localhost:\(server.port)/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.isRetryable)
+        #expect(end.message.contains("closed the connection"), "\(end.message)")
+        #expect(server.connectionCount == 1)
+        await server.stop()
+    }
+
     @Test func `an early refusal by version 2 of HTTP ends with its end, and not with an empty frame`() async throws {
         let answer =
             Self.frame(1, 4, [0x8D]) + Self.frame(0, 0, Array("no".utf8)) + Self.frame(0, 0, []) + Self.frame(0, 0, [1])

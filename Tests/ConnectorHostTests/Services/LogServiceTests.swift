@@ -128,7 +128,7 @@ import Testing
         clock.advance(by: .seconds(1))
         #expect(try log(plugin, CONNECTOR_LOG_INFO, Array("more".utf8)) == CONNECTOR_OK)
         let last = plugin.log.entries.dropFirst(1000)
-        #expect(last.map { "\($0.message)" } == ["lines of the plugin were left out", "more"])
+        #expect(last.map { "\($0.message)" } == ["lines of the plugin were dropped", "more"])
         #expect(last.first?.level == .warning)
         #expect(last.first?.metadata["lines"] == "9000" && last.first?.metadata["connector"] == "analytics/segment")
     }
@@ -142,7 +142,7 @@ import Testing
         #expect(plugin.log.entries.count == LineLimit.ofPlugin.bytes / LogEntry.sizeLimit)
         plugin.gate.invalidate()
         let last = try #require(plugin.log.entries.last)
-        #expect(last.message == "lines of the plugin were left out" && last.metadata["lines"] == "2")
+        #expect(last.message == "lines of the plugin were dropped" && last.metadata["lines"] == "2")
     }
 
     @Test func `lines below the application's level take no room`() throws {

@@ -266,7 +266,7 @@ import Testing
         let test = try await opened(leaf("group"))
         _ = try await outcomes(test)
         let connectors = test.host.configuration.connectors
-        for simulated in [.vendor, nil] as [LeafPlan.Simulated?] {
+        for simulated in [.vendor, nil] as [ResolvedLeaf.Simulated?] {
             test.host.current.publish { before in
                 Tree(
                     connectors,

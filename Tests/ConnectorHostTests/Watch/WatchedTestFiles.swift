@@ -31,7 +31,7 @@ final class WatchedTestFiles: Sendable {
     func start(hearsEvents: Bool = true) async {
         let file = file
         let watcher = FileWatcher(
-            FileWatcher.Environment(
+            FileWatcher.Dependencies(
                 clock: clock,
                 threads: threads,
                 files: { ConfigurationFiles(of: file, environment: .init([:])) },

@@ -73,6 +73,75 @@ internal import Testing
         }
     }
 
+    /// Kinto's answer to a write that reached its PostgreSQL with the timestamp of another one.
+    private let rolledBack = (
+        409, #"{"code":409,"errno":122,"error":"Conflict","message":"Integrity constraint violated, please retry."}"#
+    )
+
+    @Test func `a write that the server rolled back is sent again, whatever it does`() async throws {
+        let writes: [(Kinto) async throws -> Void] = [
+            { _ = try await $0.create(["a": 1], in: "c", id: nil) },
+            { _ = try await $0.create(["a": 1], in: "c", id: "r") },
+            { _ = try await $0.replace("r", with: ["a": 1], in: "c", version: "17") },
+            { _ = try await $0.update("r", with: ["a": 1], in: "c", version: nil) },
+            { try await $0.delete("r", in: "c", version: nil) },
+        ]
+        for write in writes {
+            let (http, clock) = (ScriptedHTTP(rolledBack, rolledBack, (200, record)), StoppedClock())
+            try await write(kinto(http, clock: clock))
+            #expect(http.requests.count == 3 && Set(http.requests).count == 1)
+            #expect(clock.sleeps.count == 2)
+            #expect(clock.sleeps.allSatisfy { $0 >= .milliseconds(5) && $0 <= .milliseconds(50) })
+        }
+    }
+
+    @Test func `a write that the server rolls back each time is unavailable, and says nothing of the record`()
+        async throws
+    {
+        let answer = HTTPResponse(status: 409, headers: ["Retry-After": "3"], body: Array(rolledBack.1.utf8))
+        let http = ScriptedHTTP(Array(repeating: .response(answer), count: 20))
+        let kinto = try kinto(http)
+        let error = await #expect(throws: PluginError.self) { try await kinto.create(["a": 1], in: "c", id: "r") }
+        #expect(error?.status == .unavailable && error?.isRetryable == true && error?.retryAfter == .seconds(3))
+        #expect(error?.message.contains("please retry") == true)
+        #expect(http.requests.count == 1 + KintoConnection.repetitions)
+    }
+
+    @Test func `a write that was rolled back is not sent again once its deadline is near`() async throws {
+        let (clock, http) = (StoppedClock(), ScriptedHTTP(rolledBack, (200, record)))
+        let kinto = try kinto(http, clock: clock)
+        let error = await #expect(throws: PluginError.self) {
+            try await Deadline.apply(5_000_000, on: clock) {
+                _ = try await kinto.update("r", with: ["a": 1], in: "c", version: nil)
+            }
+        }
+        #expect(error?.status == .unavailable && clock.sleeps.isEmpty && http.requests.count == 1)
+    }
+
+    @Test func `only a condition that does not hold says that an id is taken`() async throws {
+        let http = ScriptedHTTP((409, #"{"code":409,"errno":999,"message":"another reason"}"#))
+        let kinto = try kinto(http)
+        let error = await #expect(throws: PluginError.self) { try await kinto.create(["a": 1], in: "c", id: "r") }
+        #expect(error?.status == .conflict && error?.message.contains("another reason") == true)
+        #expect(http.requests.count == 1)
+    }
+
+    @Test(arguments: [(#""a\u0000b""#, true), (#""a\\u0000b""#, false), (#""ab""#, false)])
+    func `a record that PostgreSQL cannot store is invalid, and a server that is away is unavailable`(
+        _ json: String,
+        _ isBlamed: Bool
+    ) async throws {
+        let text = try JSONValue(parsing: json)
+        let away = #"{"code":503,"errno":201,"error":"Service Unavailable","message":"please retry later."}"#
+        let kinto = try kinto(ScriptedHTTP((503, away)))
+        let error = await #expect(throws: PluginError.self) {
+            try await kinto.create(["text": text], in: "c", id: nil)
+        }
+        let expected: PluginStatus = isBlamed ? .invalid : .unavailable
+        #expect(error?.status == expected && error?.isRetryable == !isBlamed)
+        #expect(error?.message.contains("U+0000") == isBlamed)
+    }
+
     @Test func `a replacement without a version looks the present one up`() async throws {
         let http = ScriptedHTTP((200, record), (412, "{}"), (200, record), (200, record))
         _ = try await kinto(http).replace("r", with: ["a": 1], in: "c", version: nil)
@@ -99,6 +168,39 @@ internal import Testing
         let item = try KintoFilter.item(filter)
         #expect(item.name == name)
         #expect(item.value == value)
+    }
+
+    @Test(
+        arguments: [
+            ([.init("z", .greater, 1)], ["gt_z=1", "lt_z=false"]),
+            ([.init("z", .greaterOrEqual, "a")], [#"min_z="a""#, "lt_z=-1.7976931348623157e308"]),
+            ([.init("z", .less, 1)], ["lt_z=1", "min_z=-1.7976931348623157e308"]),
+            ([.init("z", .lessOrEqual, "a")], [#"max_z="a""#, "gt_z=null"]),
+            ([.init("z", .greaterOrEqual, 1), .init("z", .less, 5)], ["min_z=1", "lt_z=5"]),
+            (
+                [.init("b", .greater, "x"), .init("a", .less, 1)],
+                [#"gt_b="x""#, "lt_a=1", "min_a=-1.7976931348623157e308", "lt_b=-1.7976931348623157e308"]
+            ),
+            ([.init("y", .equal, 1), .init("z", .notEqual, nil)], ["has_z=true", "y=1", "not_z=null"]),
+            ([.init("z", .notEqual, 1)], ["not_z=1"]),
+            ([.init("last_modified", .greater, 17)], ["gt_last_modified=17"]),
+        ] as [([DatabaseQuery.Filter], [String])]
+    )
+    func `a comparison by order finds only values of its type, and never a record that lacks the field`(
+        _ filters: [DatabaseQuery.Filter],
+        _ items: [String]
+    ) throws {
+        #expect(try KintoFilter.items(filters).map { "\($0.name)=\($0.value)" } == items)
+    }
+
+    @Test(
+        arguments: [
+            [.init("z", .greater, true)], [.init("z", .less, nil)], [.init("z", .greater, 1), .init("z", .less, "b")],
+        ] as [[DatabaseQuery.Filter]]
+    )
+    func `a comparison by order with anything but numbers or texts is unsupported`(_ filters: [DatabaseQuery.Filter]) {
+        let error = #expect(throws: PluginError.self) { try KintoFilter.items(filters) }
+        #expect(error?.status == .unsupported && error?.message.contains("\"z\"") == true)
     }
 
     @Test(arguments: ["a,b", "a,\u{301}b"])

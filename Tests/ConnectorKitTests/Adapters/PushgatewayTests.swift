@@ -168,6 +168,13 @@ internal import Testing
         #expect(http.requests.dropFirst().allSatisfy { $0.text == http.requests[1].text })
     }
 
+    @Test(arguments: [400, 422])
+    func `a server that refuses to tell its status is no gateway`(status: Int) async throws {
+        let gate = try pushgateway(ScriptedHTTP((status, "unsupported path requested: /api/v1/status")))
+        let error = await #expect(throws: PluginError.self) { try await gate.open() }
+        #expect(error?.status == .protocolViolation && error?.message.contains("unsupported path") == true)
+    }
+
     @Test func `credentials are proved when the same is refused without them`() async throws {
         let status = (200, #"{"status":"success","data":{"build_information":{"version":"1.5.1"}}}"#)
         let fields: JSONObject = ["username": "ada", "password": "{{secret:password}}"]

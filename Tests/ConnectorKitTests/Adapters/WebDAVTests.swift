@@ -106,6 +106,23 @@ internal import Testing
         let body = whole.replacing(name, with: "other")
         let error = await failure { _ = try await webdav(http([(207, body)])).head("a") }
         #expect(error?.status == .protocolViolation && error?.message.contains(name) == true)
+        #expect(error?.isRetryable == false, "the server will not give it when it is asked again")
+    }
+
+    @Test(arguments: ["404 Not Found", "410 Gone"])
+    func `a multistatus may say that nothing is there`(status: String) async throws {
+        func told(_ path: String, _ status: String) -> ScriptedHTTP {
+            let line = "<d:status>HTTP/1.1 \(status)</d:status>"
+            return http([(207, multistatus("<d:response><d:href>\(path)</d:href>\(line)</d:response>"))])
+        }
+        #expect(await failure { _ = try await webdav(told("/files/a", status)).head("a") }?.status == .notFound)
+        let removal = told("/files/a", status)
+        try await webdav(removal).remove("a")
+        #expect(removal.requests.map(\.method) == [.propfind])
+        for other in [told("/files/b", status), told("/files/a", "403 Forbidden")] {
+            let error = await failure { _ = try await webdav(other).head("a") }
+            #expect(error?.status == .protocolViolation && error?.message.contains("says nothing of") == true)
+        }
     }
 
     @Test func `a collection is not a file`() async throws {

@@ -241,10 +241,26 @@ internal import Testing
         await folder.close()
     }
 
-    @Test func `a directory that was replaced is reopened by the next probe`() async throws {
+    @Test func `a directory that was replaced is not used until the next probe opens the one that is there`()
+        async throws
+    {
         let folder = try await opened()
         try await put("1", at: "a", folder)
-        try #require(unsafe rename(path, "\(outside)/kept") == 0)
+        let upload = try await folder.createUpload(FileUploadRequest("b"))
+        try #require(unsafe rename(path, "\(outside)/kept") == 0 && mkdir(path, 0o700) == 0)
+        let failures = [
+            await failure { try await put("2", at: "c", folder) },
+            await failure { _ = try await folder.completeUpload(upload.id, size: 0, digest: nil) },
+            await failure { _ = try await folder.copy("a", to: "c") },
+            await failure { try await folder.remove("a") },
+            await failure { _ = try await folder.list(prefix: "", after: "", limit: 10) },
+        ]
+        for failure in failures {
+            #expect(failure?.status == .unavailable && failure?.isRetryable == true)
+            #expect(failure?.message.contains("removed or replaced") == true)
+        }
+        #expect(Self.names(in: path) == [])
+        #expect(Self.names(in: "\(outside)/kept") == [".connector-uploads", "a"])
         _ = try await folder.probe()
         #expect(await failure { _ = try await folder.head("a") }?.status == .notFound)
         try await put("2", at: "a", folder)

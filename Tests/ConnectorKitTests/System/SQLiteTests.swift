@@ -196,6 +196,31 @@ internal import Testing
         #expect(await failure { _ = try await sqlite.get("a", in: "c") }?.status == .notOpen)
     }
 
+    @Test func `a file whose directory is reached through a symbolic link takes no record once that leads elsewhere`()
+        async throws
+    {
+        let (link, other) = ("\(directory)/link.db", "\(directory)/kept.db")
+        try #require(unsafe symlink(directory, link) == 0)
+        let fields: JSONObject = ["file": .string("\(link)/records.db"), "maxBytes": 65_536]
+        let sqlite = try SQLite(configuration: PluginConfiguration(fields), host: Host(clock: StoppedClock()))
+        _ = try await sqlite.open()
+        _ = try await sqlite.create(["a": 1], in: "c", id: "a")
+        try #require(unsafe mkdir(other, 0o700) == 0 && unlink(link) == 0 && symlink(other, link) == 0)
+        defer { for end in ["", "-wal", "-shm"] { unsafe unlink("\(other)/records.db\(end)") } }
+        for _ in 1...2 {
+            let error = await failure { _ = try await sqlite.create(["a": 2], in: "c", id: "b") }
+            #expect(error?.status == .unavailable && error?.message.contains("removed or replaced") == true)
+        }
+        _ = try await sqlite.probe()
+        _ = try await sqlite.create(["a": 3], in: "c", id: "b")
+        #expect(await failure { _ = try await sqlite.get("a", in: "c") }?.status == .notFound)
+        await sqlite.close()
+        let kept = try await opened()
+        #expect(try await kept.get("a", in: "c").data == ["a": 1])
+        #expect(await failure { _ = try await kept.get("b", in: "c") }?.status == .notFound)
+        await kept.close()
+    }
+
     @Test func `a cancelled call stops waiting for another process`() async throws {
         let sqlite = try await opened()
         let other = try connection()

@@ -4,6 +4,7 @@
 import ConnectorBase
 import ConnectorHTTPServer
 import ConnectorInvocation
+import ConnectorManifest
 import ConnectorPlatform
 import Synchronization
 import Testing
@@ -203,6 +204,37 @@ import Testing
         #expect(try door() == "shut 1")
         clock.advance(by: .seconds(2))
         #expect(try door() == "open")
+    }
+
+    @Test func `the answers of a timeline are those of the version that a call of their name reaches`() throws {
+        let manifest = try Manifest(
+            parsing: Array(
+                #"""
+                {"manifest": 1, "id": "m", "version": "1.0.0", "abi": [1, 1], "entry": "m", "capabilities": {
+                  "m/1": {"f": {"symbol": "m_f", "signature": "() -> i64"}},
+                  "m/2": {"f": {"symbol": "m_f_2", "signature": "() -> i64"}}}}
+                """#.utf8
+            )
+        )
+        let world = try world(
+            #"""
+            "operations": [{"operation": "f", "result": 1}, {"operation": "m/2/f", "result": 2}],
+            "timeline": [
+              {"at": "1s", "operations": [{"operation": "m/1/f", "result": 3}]}, {"at": "2s", "operations": [{"operation": "f", "result": 4}]}]
+            """#
+        )
+        #expect(world.faults(with: manifest).isEmpty)
+        let labelled = world.labelled(by: manifest)
+        let operations = SimulatedOperations(labelled, clock: clock)
+        SimulatedTimeline(labelled, clock: clock, operations: operations) { _, _ in }.start()
+        func answers() throws -> [JSONValue] {
+            try ["m/f", "m/2/f"].map { try operations.answer($0, [:]).result.get() }
+        }
+        #expect(try answers() == [1, 2])
+        clock.advance(by: .seconds(1))
+        #expect(try answers() == [3, 2])
+        clock.advance(by: .seconds(1))
+        #expect(try answers() == [4, 2])
     }
 
     @Test func `an entry that becomes too large over time is reported once, and the others go on`() throws {

@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: [
         ("INSERT INTO events FORMAT JSONEachRow", "{\"x\":1}\n[", 400, "27"),
         ("INSERT INTO nowhere FORMAT JSONEachRow", "{}", 404, "60"), ("SELECT 1 FROM nowhere LIMIT 0", "", 404, "60"),
-        ("DROP everything", "", 400, "62"),
+        ("DROP TABLE events", "", 501, "48"), ("SELECT 1 FORMAT Native", "", 501, "48"),
     ])
     func `a statement that cannot be executed is refused with a code`(
         _ query: String,
@@ -51,6 +51,10 @@ import Testing
         let response = ask(query, rows)
         #expect(response.status == status)
         #expect(response.headers["X-ClickHouse-Exception-Code"] == code)
+    }
+
+    @Test func `a statement that is not simulated is told as such, and not as a mistake of the client`() {
+        #expect(ask("DESCRIBE TABLE events").text.contains("simulator does not implement the statement \"DESCRIBE"))
     }
 
     @Test func `a client learns the version and the time zone, and of no settings`() {

@@ -65,6 +65,20 @@ import Testing
         #expect(status("/a", [:], "a=b&grant_type=refresh") == 204)
     }
 
+    @Test func `of answers that differ in one place of the body, the nearest is the one that differs deepest`() throws {
+        let vendor = try vendor(
+            """
+            {"path": "/a", "when": {"body": {"batch": []}}},
+            {"path": "/a", "when": {"body": {"batch": [{"id": "m1", "timestamp": "2026-01-01T00:00:00Z"}]}}}
+            """
+        )
+        let body = #"{"batch": [{"id": "m1", "timestamp": "2026-01-02T00:00:00Z"}]}"#
+        let missing = vendor.respond(to: SimulatedRequest("POST", "/a", body: Array(body.utf8)))
+        let nearest = try #require(try JSONValue(parsing: missing.body)["error"]?.string)
+        #expect(nearest.contains("the nearest is answers[1]"), "\(nearest)")
+        #expect(nearest.contains("body batch[0].timestamp"), "\(nearest)")
+    }
+
     @Test func `an answer is given as often as it says, then the next one, each after its delay`() throws {
         let vendor = try vendor(
             #"{"path": "/a", "times": 2, "status": 401}, {"path": "/*", "delay": "250ms"}"#

@@ -193,11 +193,12 @@ import Testing
         #expect(try calls.answer("f", ["o": [["p": "q"]]]).result.get() == result)
     }
 
-    @Test func `an operation can be named with its capability, and an error's message can use arguments`()
-        throws
-    {
+    @Test func `an answer is only for the operation of its label, and an error's message can use arguments`() throws {
         let calls = try operations(
-            #"{"operation": "a/f", "result": 1}, {"operation": "f", "error": {"code": "missing", "message": "no ${args.id}"}}"#
+            """
+            {"operation": "f", "result": 0}, {"operation": "a/f", "result": 1},
+            {"operation": "b/f", "error": {"code": "missing", "message": "no ${args.id}"}}
+            """
         )
         #expect(try calls.answer("a/f", [:]).result.get() == 1)
         let error = #expect(throws: ConnectorError.self) { try calls.answer("b/f", ["id": 7]).result.get() }

@@ -193,6 +193,21 @@ int main() {
         call.complete(connector::Text().open('[').integer(1).number(0.5).string("x").close(']').view());
     });
     CHECK(is_completed(CONNECTOR_OK, "[1,0.5,\"x\"]"));
+    /* A text that is written where it is used, and one that has a name. */
+    perform([](gate &, connector::Call call) {
+        call.complete(connector::Text().open('{').key("a").string("x").close('}'));
+    });
+    CHECK(is_completed(CONNECTOR_OK, "{\"a\":\"x\"}"));
+    perform([](gate &, connector::Call call) {
+        connector::Text text("named");
+        call.complete(text);
+    });
+    CHECK(is_completed(CONNECTOR_OK, "named"));
+    perform([](gate &, connector::Call call) {
+        connector::Text text("moved");
+        call.complete(std::move(text));
+    });
+    CHECK(is_completed(CONNECTOR_OK, "moved"));
 
     CHECK(connector::Text().base("https://x/v1//").put("/a").view() == "https://x/v1/a");
 
@@ -218,6 +233,12 @@ int main() {
     ask([](connector::Call, connector::Response) { throw std::runtime_error("thrown by a callback"); });
     answer(200, "");
     CHECK(is_completed(CONNECTOR_FAILED, "thrown by a callback"));
+    perform([&](gate &self, connector::Call call) {
+        self.host.get(std::move(call), connector::Text("https://x/").put("a"), value);
+    });
+    CHECK(completions.empty() && requested == "https://x/a");
+    answer(200, "{\"a\": 1}");
+    CHECK(is_completed(CONNECTOR_OK, "1"));
     refusal = CONNECTOR_DENIED;
     ask(value);
     CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_DENIED && completions[0].text == "refused");

@@ -123,7 +123,8 @@ CONNECTOR_EXPORT int32_t deliveries_ship(void *instance, const connector_call *c
 /** Answers for a batch of one event. */
 CONNECTOR_EXPORT int32_t deliveries_deliver(void *instance, const connector_call *call, const char *json,
                                             uint64_t length, connector_error *error) {
-    static const char later[] = "[{\"outcome\":\"retry\",\"reason\":\"the vendor is away\",\"retryAfter\":2}]";
+    static const char later[] =
+        "[{\"outcome\":\"retry\",\"code\":\"unavailable\",\"reason\":\"the vendor is away\",\"retryAfter\":2}]";
     deliveries *self = instance;
     if (self->away == 0) return take(self, call, json, length, "[{\"outcome\":\"accepted\"}]", error);
     self->away--;

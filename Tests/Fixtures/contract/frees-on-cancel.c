@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * frees-on-cancel: an operation that holds its thread until the host cancels it, and one that does not know its call until
- * then. With the field "cancel", which is "blocks", cancel itself never returns.
+ * then. With the field "cancel", which is "blocks", cancel itself never returns; with "opens", which is "refuses", open
+ * fails.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../fixture.h"
@@ -17,7 +18,7 @@ CONNECTOR_MANIFEST({
     "abi": [1, 1],
     "entry": "frees_entry",
     "documentation": "Holds threads until its calls are cancelled.",
-    "configuration": {"cancel": {"type": "string"}},
+    "configuration": {"cancel": {"type": "string"}, "opens": {"type": "string"}},
     "capabilities": {
         "frees/1": {
             "hold": {"symbol": "frees_hold", "signature": "() async -> json"},
@@ -46,6 +47,13 @@ static int is_cancelled(uint64_t operation) {
     for (index = 0; index < cancelled_count; index++)
         if (cancelled[index] == operation) return 1;
     return 0;
+}
+
+static int32_t frees_open(void *instance, const connector_call *call, connector_error *error) {
+    const fixture *self = instance;
+    if (strstr(self->config, "refuses") != NULL)
+        return fixture_fail(error, CONNECTOR_UNAUTHORIZED, "the vendor refused the credentials");
+    return fixture_open(instance, call, error);
 }
 
 CONNECTOR_EXPORT int32_t frees_hold(void *instance, const connector_call *call, connector_error *error) {
@@ -116,7 +124,7 @@ static void cancel(void *instance, uint64_t operation) {
 }
 
 CONNECTOR_EXPORT const connector_plugin *frees_entry(void) {
-    static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION, fixture_create, fixture_open,
+    static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION, fixture_create, frees_open,
                                             NULL, NULL, fixture_destroy, cancel};
     return &plugin;
 }

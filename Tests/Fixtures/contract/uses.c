@@ -30,6 +30,11 @@ CONNECTOR_MANIFEST({
                 "signature": "(operation: string, arguments: json) async -> json",
                 "documentation": "Calls the used gate on a thread of its own."
             },
+            "passTwice": {
+                "symbol": "uses_pass_twice",
+                "signature": "(arguments: json) async -> json",
+                "documentation": "The same, and then calls its begin in the callback, without naming a call."
+            },
             "keep": {
                 "symbol": "uses_keep",
                 "signature": "(arguments: json) async -> json",
@@ -169,27 +174,73 @@ static void *make_later(void *user) {
     return NULL;
 }
 
-CONNECTOR_EXPORT int32_t uses_pass_later(void *instance, const connector_call *call, const char *operation,
-                                         uint64_t operation_length, const char *arguments, uint64_t arguments_length,
-                                         connector_error *error) {
+/** Calls "begin" for the call that the thread is running, and completes with the answer. */
+static void begin_then(void *user, int32_t status, const char *json, uint64_t length, const connector_error *error) {
+    later *call = user;
+    connector_error inner;
+    (void)json;
+    (void)length;
+    (void)error;
+    memset(&inner, 0, sizeof(inner));
+    inner.struct_size = sizeof(inner);
+    if (status == CONNECTOR_OK)
+        status = call_during(call->self, 0, call->operation, 0, "inner", 5, "begin", 5, call->arguments,
+                             call->arguments_length, CONNECTOR_NO_DEADLINE, &inner);
+    if (status != CONNECTOR_OK)
+        call->self->host->complete(call->self->host->context, call->operation, status, NULL, 0, &inner);
+    free(call);
+}
+
+static void *make_twice(void *user) {
+    later *call = user;
+    const connector_gates *gates = call->self->gates;
+    const connector_gates_call first = {sizeof(connector_gates_call), 0, "inner", 5, "counts", 6, NULL, 0,
+                                        CONNECTOR_NO_DEADLINE, call->operation};
+    connector_error error;
+    uint64_t identifier;
+    int32_t status;
+    memset(&error, 0, sizeof(error));
+    error.struct_size = sizeof(error);
+    status = gates->call(gates->context, &first, begin_then, call, &identifier, &error);
+    if (status == CONNECTOR_OK) return NULL;
+    call->self->host->complete(call->self->host->context, call->operation, status, NULL, 0, &error);
+    free(call);
+    return NULL;
+}
+
+/** Copies a call for a thread of its own. */
+static int32_t start_later(uses *self, const connector_call *call, const char *operation, uint64_t operation_length,
+                           const char *arguments, uint64_t arguments_length, void *(*make)(void *),
+                           connector_error *error) {
     later *copy = calloc(1, sizeof(later));
     pthread_t thread;
     if (copy == NULL || operation_length > sizeof(copy->name) || arguments_length > sizeof(copy->arguments)) {
         free(copy);
         return fixture_fail(error, CONNECTOR_TOO_LARGE, "too much for the fixture");
     }
-    copy->self = instance;
+    copy->self = self;
     copy->operation = call->operation;
     memcpy(copy->name, operation, operation_length);
     copy->name_length = operation_length;
     memcpy(copy->arguments, arguments, arguments_length);
     copy->arguments_length = arguments_length;
-    if (pthread_create(&thread, NULL, make_later, copy) != 0) {
+    if (pthread_create(&thread, NULL, make, copy) != 0) {
         free(copy);
         return fixture_fail(error, CONNECTOR_FAILED, "no thread");
     }
     pthread_detach(thread);
     return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t uses_pass_later(void *instance, const connector_call *call, const char *operation,
+                                         uint64_t operation_length, const char *arguments, uint64_t arguments_length,
+                                         connector_error *error) {
+    return start_later(instance, call, operation, operation_length, arguments, arguments_length, make_later, error);
+}
+
+CONNECTOR_EXPORT int32_t uses_pass_twice(void *instance, const connector_call *call, const char *arguments,
+                                         uint64_t arguments_length, connector_error *error) {
+    return start_later(instance, call, "", 0, arguments, arguments_length, make_twice, error);
 }
 
 /** Calls the inner gate's "begin" without naming its own call, and completes with the answer. */

@@ -185,6 +185,7 @@ public:
 
     std::string_view view() const noexcept { return {content.bytes == nullptr ? "" : content.bytes, content.length}; }
     connector_text *raw() noexcept { return &content; }
+    const connector_text *raw() const noexcept { return &content; }
 
 private:
     connector_text content;
@@ -282,10 +283,12 @@ public:
         /* An empty result is still a result, so it needs an address. */
         succeed(result.data() == nullptr ? "" : result.data(), result.size());
     }
-    void complete(Text result) noexcept {
+    /** Completes with a text, and frees its bytes; it may be written in place, as in `complete(Text().open('[').close(']'))`. */
+    void complete(Text &result) noexcept {
         if (gate == nullptr) return;
         connector_complete_text(std::exchange(gate, nullptr)->host, operation, result.raw());
     }
+    void complete(Text &&result) noexcept { complete(result); }
     /** Completes `open` or `probe` with one proof. */
     void prove(const char *kind, const std::string &detail) noexcept {
         if (gate == nullptr) return;
@@ -350,11 +353,11 @@ public:
     explicit Host(const connector_gate *gate) noexcept : gate(gate) {}
 
     /** Sends a GET; see `send`. */
-    template <class Answered> void get(Call call, Text url, Answered answered) const {
+    template <class Answered> void get(Call call, const Text &url, Answered answered) const {
         connector_http_request request = {};
         request.method = "GET";
         request.method_length = 3;
-        send(std::move(call), request, std::move(url), std::move(answered));
+        send(std::move(call), request, url, std::move(answered));
     }
 
     /**
@@ -364,7 +367,7 @@ public:
      * call up, it cancels the request: see connector_send.
      */
     template <class Answered>
-    void send(Call call, connector_http_request request, Text url, Answered answered) const {
+    void send(Call call, connector_http_request request, const Text &url, Answered answered) const {
         struct Exchange {
             const connector_gate *gate;
             Call call;

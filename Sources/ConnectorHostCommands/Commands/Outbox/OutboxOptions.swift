@@ -25,6 +25,7 @@ struct OutboxOptions: ParsableArguments {
     @OptionGroup var answer: OutputOptions
 
     func validate() throws {
+        if gate?.isEmpty == true { throw ValidationError("--gate needs the path of a connector.") }
         if simulate, attach.attach == false {
             throw ValidationError("Only the host that simulates has its events: remove --no-attach, or --simulate.")
         }

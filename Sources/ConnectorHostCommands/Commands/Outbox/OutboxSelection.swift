@@ -31,6 +31,8 @@ struct OutboxSelection: ParsableArguments {
         _ act: (any OutboxAccess, [String]?) async throws(ConnectorError) -> (count: Int, left: ConnectorError?)
     ) async throws {
         var errors: [ConnectorError] = []
+        var named: Set<String> = []
+        let ids = ids.filter { named.insert($0).inserted }
         try await options.run { outbox throws(ConnectorError) in
             let unknown = all ? [] : try await outbox.unknown(ids, in: states)
             let known = ids.filter { !unknown.contains($0) }

@@ -79,8 +79,8 @@ extension PluginConformance.Rule {
         "progress-pending",
         level: 4,
         .completion,
-        "Progress is of calls that are pending",
-        expects: "progress is reported before a call completes, and of no other call.",
+        "Progress is reported only for pending calls",
+        expects: "progress is reported before a call completes, and for no other call.",
         fix: "report progress before complete",
         needs: .image
     ) { run in try await watched(run) }

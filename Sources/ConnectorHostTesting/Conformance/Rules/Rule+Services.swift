@@ -49,7 +49,7 @@ extension PluginConformance.Rule {
             throw RuleStop.inapplicable("it makes no requests")
         }
         let bench = try await run.bench(hasVendor: false)
-        let declared = bench.configuration.plan?.egress ?? []
+        let declared = bench.configuration.leaf?.egress ?? []
         // Deny every request: the error names the host that it was for.
         let outcome = try await bench.with(hosts: []).lifeCycle(probing: false)
         guard case .failed(_, let message) = outcome, let host = deniedHost(in: message),

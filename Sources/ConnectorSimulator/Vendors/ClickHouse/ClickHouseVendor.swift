@@ -10,8 +10,8 @@ internal import Synchronization
 /// It also answers what clickhouse-connect asks first: the version, the time zone, and the settings, of which it has none.
 ///
 /// The tables named by the accepted credentials exist from the start, and take any columns. Of two inserts with the same
-/// `insert_deduplication_token`, the second is dropped. One line that is not an object fails the whole insert. Source: the
-/// documentation of ClickHouse 24 and its `HTTPHandler`.
+/// `insert_deduplication_token`, the second is dropped. One line that is not an object fails the whole insert. Any other statement is
+/// refused as not implemented. Source: the documentation of ClickHouse 24 and its `HTTPHandler`.
 package final class ClickHouseVendor: Vendor {
     package static let name = "clickhouse"
     package static let demoCredentials = [
@@ -75,7 +75,9 @@ package final class ClickHouseVendor: Vendor {
             let parts = query.utf8.split(maxSplits: 5, whereSeparator: \.isWhitespace)
             let body = request.query["query"] == nil ? [] : [UInt8(ascii: "\n")] + request.body
             response = insert(parts.dropFirst(5).flatMap { Array($0) } + body, request, into: words[2])
-        default: response = failure(status: 400, code: "62", message: "Syntax error: failed at position 1 (\(query))")
+        default:
+            let message = "The simulator does not implement the statement \"\(query.excerpt)\" (NOT_IMPLEMENTED)"
+            response = failure(status: 501, code: "48", message: message)
         }
         response.headers["X-ClickHouse-Query-Id"] = Identifier.uuid()
         response.headers["X-ClickHouse-Server-Display-Name"] = "simulator"

@@ -77,6 +77,16 @@ struct KintoFailure: Error {
         )
     }
 
+    /// A write that the server has rolled back because another one reached its PostgreSQL with the same timestamp.
+    static var rolledBack: KintoFailure {
+        KintoFailure(
+            status: 409,
+            errno: 122,
+            message: "Integrity constraint violated, please retry.",
+            headers: ["Retry-After": "3"]
+        )
+    }
+
     /// The answer.
     var response: HTTPResponse {
         var body: JSONObject = [

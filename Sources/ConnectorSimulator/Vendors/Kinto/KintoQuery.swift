@@ -99,7 +99,7 @@ struct KintoQuery {
     /// One page of ordered objects, and the token of the next page if there is one.
     func page(of objects: [JSONObject]) -> (objects: [JSONObject], token: String?) {
         var rest = objects[...]
-        if let last { rest = rest.drop { !precedes(last, $0) } }
+        if let last { rest = rest.drop { !precedes(last, $0, isToken: true) } }
         let page = rest.prefix(limit ?? .max)
         guard page.count < rest.count, let end = page.last else { return (page.map { project($0) }, nil) }
         var token = JSONObject()
@@ -109,9 +109,12 @@ struct KintoQuery {
     }
 
     /// Whether one object precedes another; ties are broken by id, so that pages never overlap.
-    private func precedes(_ one: JSONObject, _ other: JSONObject) -> Bool {
+    ///
+    /// - Parameter isToken: Whether the first one is the content of a token, whose names are those of the order.
+    private func precedes(_ one: JSONObject, _ other: JSONObject, isToken: Bool = false) -> Bool {
         for sort in sorts {
-            let order = KintoOrder.compare(Self.value(of: sort.field, in: one), Self.value(of: sort.field, in: other))
+            let value = isToken ? one[sort.field] : Self.value(of: sort.field, in: one)
+            let order = KintoOrder.compare(value, Self.value(of: sort.field, in: other))
             if order != 0 { return sort.isDescending ? order > 0 : order < 0 }
         }
         return KintoOrder.compare(one["id"], other["id"]) < 0
@@ -167,11 +170,11 @@ struct KintoQuery {
         return rest.count >= tail.count && rest.suffix(tail.count).elementsEqual(tail)
     }
 
-    /// A field's value; a dot leads into an object.
+    /// A field's value; a dot leads into an object, as in Kinto's PostgreSQL. Kinto in memory also finds a name with a dot.
     private static func value(of field: String, in object: JSONObject) -> JSONValue? {
-        if let value = object[field] { return value }
+        guard field.utf8.contains(UInt8(ascii: ".")) else { return object[field] }
         var value: JSONValue? = .object(object)
-        for name in field.split(ascii: ".") { value = value?[String(name)] }
+        for name in field.split(ascii: ".", omittingEmptySubsequences: false) { value = value?[String(name)] }
         return value
     }
 

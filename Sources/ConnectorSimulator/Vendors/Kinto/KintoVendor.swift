@@ -162,6 +162,11 @@ package final class KintoVendor: Vendor {
     }
 
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        if code == "122" && (status ?? 409) == 409 || code == nil && status == 409 {
+            var failure = KintoFailure.rolledBack
+            failure.message = message ?? failure.message
+            return failure.response
+        }
         let status = status ?? 500
         let usual: (errno: Int64, message: String) =
             switch status {

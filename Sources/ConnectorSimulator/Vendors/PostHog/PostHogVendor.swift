@@ -11,7 +11,7 @@ internal import ConnectorPlatform
 /// self-hosted PostHog. A batch with an event without a name or a person is refused whole, with a text, as by PostHog's capture
 /// service; servers before it drop such events. So is one with an event that has more than 1 MB once it is quoted in JSON again, which
 /// is how it goes to the queue of a self-hosted PostHog; newer services answer that with 413. Not served: `/i/v1/analytics/events`,
-/// which clients use only if told to. Source: PostHog's capture service and its client libraries.
+/// which clients use only if told to, and a flag's `remote_config`. Source: PostHog's capture service and its client libraries.
 package struct PostHogVendor: Vendor {
     package static let name = "posthog"
     package static let demoCredentials = ["apiKey": "phc_demo"]

@@ -24,6 +24,11 @@ struct AnswerDifference: Sendable {
         self.wanted = wanted
         self.given = given
     }
+
+    /// The number of steps from the root of the body's JSON to the place that differs; 0 elsewhere.
+    var depth: Int {
+        if case .body(let path?) = part { path.steps.count } else { 0 }
+    }
 }
 
 extension AnswerDifference: CustomStringConvertible {

@@ -20,8 +20,9 @@ extension RecordedAnswers {
         let index: Int
         let name: String
         let reason: String
-        /// How far the answer is from the request: first by the path, then the method, then other differences, then file order.
-        let distance: (path: Int, method: Int, others: Int, index: Int)
+        /// How far the answer is from the request: first by the path, then the method, then other differences, then how far the bodies
+        /// are the same, as the steps to the first place that differs, then file order.
+        let distance: (path: Int, method: Int, others: Int, depth: Int, index: Int)
 
         init(_ index: Int, _ answer: RecordedAnswer, _ differences: [AnswerDifference], _ request: AnsweredRequest) {
             self.index = index
@@ -35,8 +36,10 @@ extension RecordedAnswers {
             if differences.count > 3 { reasons.append("and \(differences.count - 3) more") }
             if reasons.isEmpty { reasons.append("it was given as often as \"times\" says") }
             reason = reasons.joined(separator: "; ")
+            let depth = differences.map(\.depth).max() ?? 0
             distance = (
-                hasPath ? 0 : pathDistance(answer.path.text, request.path), hasMethod ? 0 : 1, differences.count, index
+                hasPath ? 0 : pathDistance(answer.path.text, request.path), hasMethod ? 0 : 1, differences.count,
+                -depth, index
             )
         }
     }

@@ -9,7 +9,7 @@ internal import ConnectorHTTPServer
 /// The item is the body or, from older notifiers, `payload` in a form. The token comes in `X-Rollbar-Access-Token` or beside the item.
 /// It is checked before the item: a missing token answers 401, an unknown one 403. An item without an environment, or without a body of
 /// exactly one known kind, answers 422; a request over 512 KiB, 413. Every answer but the ping's says what is left of the rate limit.
-/// Source: Rollbar's documentation of the API and its notifiers.
+/// Not served: what reads items, such as a search. Source: Rollbar's documentation of the API and its notifiers.
 package struct RollbarVendor: Vendor {
     package static let name = "rollbar"
     package static let demoCredentials = ["accessToken": "0123456789abcdef0123456789abcdef"]

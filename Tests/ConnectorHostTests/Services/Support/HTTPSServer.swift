@@ -20,9 +20,10 @@ final class HTTPSServer: Sendable {
     private let channel: any Channel
     private let accepted: Accepted
 
-    /// Counts connections.
+    /// Counts connections, and requests.
     private final class Accepted: Sendable {
         let count = Atomic(0)
+        let requests = Atomic(0)
     }
 
     /// Listens.
@@ -33,12 +34,17 @@ final class HTTPSServer: Sendable {
     ///   - statuses: The statuses of the answers to each request of version 2, as they are sent; nil to answer as usual.
     ///   - frames: The frames that answer each request of version 2, by the number of the connection, from 1; nil for one that says
     ///     nothing at all.
+    ///   - laterFrames: The frames that answer the second request of a connection, and those after it, where `frames` answer the first;
+    ///     nil to answer all alike.
+    ///   - unanswered: The number of the request of version 2, from 1, whose connection closes instead of an answer; nil for none.
     ///   - isProxied: Whether each connection begins with a request for a tunnel, as a proxy gets it; it leads here.
     init(
         protocols: [String] = ["h2", "http/1.1"],
         newest: TLSVersion? = nil,
         statuses: [String]? = nil,
         frames: (@Sendable (_ connection: Int) -> [UInt8]?)? = nil,
+        laterFrames: [UInt8]? = nil,
+        unanswered: Int? = nil,
         isProxied: Bool = false
     ) async throws {
         var security = TLSConfiguration.makeServerConfiguration(
@@ -56,13 +62,16 @@ final class HTTPSServer: Sendable {
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 let number = accepted.count.add(1, ordering: .relaxed).newValue
-                if let frames { return Self.secure(channel, context, frames: frames(number)) }
+                if let frames { return Self.secure(channel, context, frames: frames(number), laterFrames) }
+                let version: @Sendable () -> VersionHandler = {
+                    VersionHandler { accepted.requests.add(1, ordering: .relaxed).newValue != unanswered }
+                }
                 return isProxied
                     ? channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(
-                            TunnelHandler { Self.secure(channel, context, statuses) }
+                            TunnelHandler { Self.secure(channel, context, statuses, version) }
                         )
-                    } : Self.secure(channel, context, statuses)
+                    } : Self.secure(channel, context, statuses, version)
             }
             .bind(host: "127.0.0.1", port: 0)
             .get()
@@ -78,18 +87,20 @@ final class HTTPSServer: Sendable {
     private static func secure(
         _ channel: any Channel,
         _ context: NIOSSLContext,
-        frames: [UInt8]?
+        frames: [UInt8]?,
+        _ laterFrames: [UInt8]?
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
-            try channel.pipeline.syncOperations.addHandler(FrameHandler(frames))
+            try channel.pipeline.syncOperations.addHandler(FrameHandler(frames, laterFrames))
         }
     }
 
     private static func secure(
         _ channel: any Channel,
         _ context: NIOSSLContext,
-        _ statuses: [String]?
+        _ statuses: [String]?,
+        _ version: @escaping @Sendable () -> VersionHandler
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
@@ -100,7 +111,7 @@ final class HTTPSServer: Sendable {
                     if let statuses {
                         try pipeline.addHandler(StatusHandler(statuses), position: .first)
                     } else {
-                        try pipeline.addHandler(VersionHandler())
+                        try pipeline.addHandler(version())
                     }
                 }
             }
@@ -113,18 +124,28 @@ extension Fixtures {
     static let certificates = "\(sources)/certificates"
 }
 
-/// Answers a request with its version.
+/// Answers a request with its version, or closes its connection.
 private final class VersionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    private let mayAnswer: () -> Bool
     private var version = HTTPVersion.http1_1
+
+    /// - Parameter mayAnswer: Whether to answer a request. A connection that closes instead is one of version 2.
+    init(_ mayAnswer: @escaping () -> Bool) {
+        self.mayAnswer = mayAnswer
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head): version = head.version
         case .body: break
         case .end:
+            guard mayAnswer() else {
+                context.channel.parent?.close(promise: nil)
+                return
+            }
             let body = ByteBuffer(string: "\(version)")
             let fields: HTTPHeaders = ["content-length": "\(body.readableBytes)"]
             let head = HTTPResponseHead(version: version, status: .ok, headers: fields)
@@ -156,22 +177,26 @@ private final class StatusHandler: ChannelInboundHandler {
     }
 }
 
-/// Speaks version 2 of HTTP by hand: it never acknowledges settings, and answers each request with the same frames.
+/// Speaks version 2 of HTTP by hand: it never acknowledges settings, and answers the requests with frames that are given.
 private final class FrameHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let answer: [UInt8]?
+    private var answer: [UInt8]?
+    private let later: [UInt8]?
     private var input: [UInt8] = []
     private var hasBegun = false
 
-    /// - Parameter answer: nil to say nothing at all.
-    init(_ answer: [UInt8]?) {
+    /// - Parameters:
+    ///   - answer: The answer to the first request; nil to say nothing at all.
+    ///   - later: The answer to each later request; nil for the same.
+    init(_ answer: [UInt8]?, _ later: [UInt8]?) {
         self.answer = answer
+        self.later = later
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard let answer else { return }
+        guard answer != nil else { return }
         input += Array(unwrapInboundIn(data).readableBytesView)
         if !hasBegun {
             // "PRI * HTTP/2.0" and two empty lines.
@@ -185,7 +210,9 @@ private final class FrameHandler: ChannelInboundHandler {
             guard input.count >= 9 + length else { return }
             let isRequest = input[3] == 1
             input.removeFirst(9 + length)
-            if isRequest { write(answer, context) }
+            guard isRequest, let answer else { continue }
+            write(answer, context)
+            self.answer = later ?? answer
         }
     }
 

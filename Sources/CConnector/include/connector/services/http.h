@@ -19,9 +19,9 @@
  * request has Range. It sets Host, Content-Length and the other headers of the connection, and drops a plugin's values
  * for them.
  *
- * The host sends a GET, HEAD or OPTIONS, and a PUT without If-Match, If-None-Match and If-Unmodified-Since, once more if the
- * server closes a connection that it had kept open before it begins to answer, unless the body comes in parts. Every other
- * failure ends the request.
+ * The host sends a GET, HEAD or OPTIONS, and a PUT without If-Match, If-None-Match and If-Unmodified-Since, again whenever the
+ * server closes a connection that it had kept open before it begins to answer, and thus at the latest over a new connection,
+ * unless the body comes in parts. Every other failure ends the request.
  *
  * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache,
  * each for requests with the same Authorization, and may answer from the cache, with the header Age, or only ask the

@@ -1,0 +1,119 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+package import ConnectorConfiguration
+internal import ConnectorManifest
+
+/// Where a host's configurations come from: reads files, finds the plugins that they name, and checks them against these.
+///
+/// A copy shares the search for plugins: an image that has not changed since the last search is not read again.
+package struct ConfigurationSource: Sendable {
+    /// A configuration that was checked against its plugins.
+    package typealias Checked = (resolved: ResolvedConfiguration, plugins: PluginLookup)
+
+    /// What is simulated; nil for nothing. Simulated leaves need no secrets and no images.
+    package let request: SimulationRequest?
+    /// Takes the places of vendors and plugins; nil if nothing does.
+    package var simulation: (any ConfigurationSimulation)?
+    private let environment: Configuration.Environment
+    private let opensNothing: Bool
+    private let find: @Sendable (Configuration) -> PluginLookup
+
+    /// Searches the directories of each configuration and of the options.
+    ///
+    /// - Parameter opensNothing: Whether no gate will open, so that a manifest without an image is enough.
+    package init(
+        _ options: ConnectorHost.Options,
+        simulating request: SimulationRequest? = nil,
+        opensNothing: Bool = false
+    ) {
+        let search = PluginSearch(options)
+        self.init(environment: options.environment, simulating: request, opensNothing: opensNothing) { configuration in
+            search.plugins(of: configuration)
+        }
+    }
+
+    /// Finds plugins with a function, which may block while files are read.
+    package init(
+        environment: Configuration.Environment,
+        simulating request: SimulationRequest? = nil,
+        opensNothing: Bool = false,
+        plugins find: @escaping @Sendable (Configuration) -> PluginLookup
+    ) {
+        self.environment = environment
+        self.request = request
+        self.opensNothing = opensNothing
+        self.find = find
+    }
+
+    /// Reads a file and checks it against the plugins that it names, in one pass. Blocks while files are read.
+    ///
+    /// - Throws: Every fault of the file.
+    package func read(file: String) throws(ConfigurationErrors) -> Checked {
+        var found: PluginLookup?
+        let resolved = try Configuration.load(
+            file: file,
+            environment: environment,
+            simulation: request
+        ) { configuration in
+            let plugins = find(configuration)
+            found = plugins
+            return manifest(in: plugins)
+        }
+        return simulated(resolved, found ?? find(resolved.configuration))
+    }
+
+    /// Checks a configuration against the plugins that it names. Blocks while files are read.
+    ///
+    /// - Parameters:
+    ///   - earlier: The configuration that runs. Unless something is simulated, what it has of leaves that are still the same
+    ///     is reused.
+    ///   - substitute: The image to find in the place of another; nil for none.
+    /// - Throws: Every fault of the configuration.
+    package func resolve(
+        _ configuration: Configuration,
+        after earlier: ResolvedConfiguration? = nil,
+        _ substitute: PluginSubstitute? = nil
+    ) throws(ConfigurationErrors) -> Checked {
+        let plugins = find(configuration).substituting(substitute)
+        let resolved = try configuration.resolved(
+            environment: environment,
+            simulation: request,
+            after: request == nil ? earlier : nil,
+            manifest: manifest(in: plugins)
+        )
+        return simulated(resolved, plugins)
+    }
+
+    /// Checks the next configuration of a host, and finds the plugins of its leaves. Blocks while files are read.
+    ///
+    /// - Parameter configuration: Nil for the file of the configuration that runs, as the file is now.
+    /// - Throws: Every fault of the configuration.
+    func next(
+        _ configuration: Configuration?,
+        after running: ResolvedConfiguration,
+        _ substitute: PluginSubstitute?
+    ) throws(ConfigurationErrors) -> NextConfiguration {
+        guard let configuration else {
+            return try next(running.configuration.reread(environment: environment), after: running, substitute)
+        }
+        let (resolved, plugins) = try resolve(configuration, after: running, substitute)
+        return NextConfiguration(resolved, plugins: plugins, substitute)
+    }
+
+    private func manifest(in plugins: PluginLookup) -> (PluginSpecification) -> Result<Manifest, ConnectorError> {
+        let opensPlugins = !opensNothing && request == nil
+        return { opensPlugins ? plugins.manifest($0) : plugins.interface($0) }
+    }
+
+    private func simulated(_ resolved: ResolvedConfiguration, _ plugins: PluginLookup) -> Checked {
+        (simulation?.pointing(resolved, plugins) ?? resolved, plugins)
+    }
+}
+
+/// What takes the places of vendors and plugins in the configurations of a host.
+package protocol ConfigurationSimulation: Sendable {
+    /// The same connectors, with vendors or plugins replaced.
+    func pointing(_ resolved: ResolvedConfiguration, _ plugins: PluginLookup) -> ResolvedConfiguration
+}
