@@ -5,7 +5,7 @@
 #   make test     build and run every test
 #   make help     the rest
 
-# The tests use the debug build, too. A release build, which `make install` and `make deb` make, optimises every dependency as a whole,
+# The tests use the debug build, too. A release build, which `make install` and `make deb` make, optimizes every dependency as a whole,
 # and takes twice as long.
 CONFIGURATION ?= $(if $(filter install deb,$(MAKECMDGOALS)),release,debug)
 BUILD := .build/$(CONFIGURATION)
@@ -138,15 +138,19 @@ test: test-packages fixtures plugins
 
 # Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
 # The others look into the plugin's process, move its time while it works, or are about runners anyway.
-ISOLATED_SUITES := ApplicationOutboxTests|CallErrorTests|CallOutcomeTests|CallValueTests|CanaryTests|CompletionTests
+ISOLATED_SUITES := ApplicationOutboxTests|AuthorMistakeTests|CallErrorTests|CallOutcomeTests|CallTracingTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|CallValueTests|CanaryTests|CapabilityVersionTests|CompletionTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CompositeStateTests|CrashNoteReportTests|CurrentTreeTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|DatabaseClientTests|DeliveryTests|DescribedCallTests|EvidenceTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|FilesClientTests|FilesConformanceTests|GateBreakerTests|GateClosingTests|GateSecretTests|GateServicesTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|GenerationTests|HostClientTests|HostMetricsTests|MetricsPublisherTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|MisbehavingPluginTests|MixedDeliveryTests|OperationFunctionTests|OutboxBoundTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|OutboxHostTests|PollClientTests|PrometheusTextTests|ReadinessTests|ReloadEndingTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|ReloadOutboxTests|ReloadPropertyTests|ReloadRollbackTests|RemoteSettingsTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|SensorClientTests|SettingsClientTests|SharedGateTests|SwapTests|TypedBreakerTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|FilesClientTests|FilesConformanceTests|GateBreakerTests|GateClosingTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|GateHealingTests|GateOpeningTests|GateProbingTests|GateSecretRefusalTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|GateSecretTests|GateSecretTortureTests|GateServicesTests|GenerationTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|HostClientTests|HostMetricsTests|MetricsPublisherTests|MisbehavingPluginTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|MixedDeliveryTests|OperationFunctionTests|OutboxBoundTests|OutboxHostTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|PluginErrorTests|PollClientTests|PrometheusTextTests|ReadinessTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|ReloadEndingTests|ReloadInstanceTests|ReloadOutboxTests|ReloadPropertyTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|ReloadRollbackTests|RemoteSettingsTests|SensorClientTests|SettingsClientTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|SharedGateTests|SwapTests|TypedBreakerTests|UsedGateTests|VersionedDeliveryTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|WatchingHostTests
 ISOLATED_TESTS := CONNECTOR_TESTING_ISOLATION=process $(TESTS) --filter '^ConnectorHostTests\.($(ISOLATED_SUITES))/'
 isolated: plugins fixtures
@@ -189,7 +193,7 @@ torture: packages fixtures
 	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) CONNECTOR_TORTURE_CRASHES=$(CONNECTOR_TORTURE_CRASHES) \
 	    CONNECTOR_TORTURE_ROTATIONS=10000 CONNECTOR_TORTURE_SWAPS=100 CONNECTOR_TESTS_SILENCE=3600 \
 	    CONNECTOR_SANDBOX_SECONDS=$(CONNECTOR_SANDBOX_SECONDS) \
-	    $(TESTS) --filter 'TortureTests|GateSecretTests|SandboxLoadTests'
+	    $(TESTS) --filter 'TortureTests|SandboxLoadTests'
 
 # The dependencies are compiled once for both sanitizers, our own code once for each.
 sanitize: packages fixtures

@@ -168,6 +168,8 @@ static void registers(const void *context, uintptr_t *instruction, uintptr_t *to
 static void say(const char *event, const char *plugin, image_place place) {
     static note line;
     line.length = 0;
+    /* The host takes a runner's output line by line, and drops empty ones: what a plugin printed without an end is no part of this line. */
+    if (slot_is_memory()) note_text(&line, "\n");
     note_text(&line, "connector-host: ");
     note_text(&line, event);
     if (plugin != NULL) {

@@ -99,6 +99,8 @@ void slot_prepare(const char *path) {
 
 void slot_prepare_memory(char *memory) { slot_memory = memory; }
 
+int slot_is_memory(void) { return slot_memory != NULL; }
+
 void slot_write(const note *note) {
     if (slot_memory != NULL) {
         memcpy(slot_memory, note->text, note->length);

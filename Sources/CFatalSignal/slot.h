@@ -18,6 +18,9 @@ void slot_prepare(const char *path);
 /** Prepares memory shared with another process, of the size of a note's text, instead of a file. Not for a signal handler. */
 void slot_prepare_memory(char *memory);
 
+/** Whether notes go to memory that another process shares. Async-signal-safe. */
+int slot_is_memory(void);
+
 /** Writes the note and gives the file its name, in place of an older one. Async-signal-safe. */
 void slot_write(const note *note);
 

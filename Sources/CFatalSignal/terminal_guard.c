@@ -45,7 +45,7 @@ static atomic_uintptr_t writer;
 static void write_whole(int descriptor, const char *text) {
     size_t length = strlen(text), done = 0;
     while (done < length) {
-        /* No one may be looking at the terminal any more, and what it was sent may fill its buffer. */
+        /* The terminal may be abandoned, and what it was sent may fill its buffer. */
         struct pollfd writable = {.fd = descriptor, .events = POLLOUT};
         if (poll(&writable, 1, 2000) == 0) return;
         ssize_t count = write(descriptor, text + done, length - done);

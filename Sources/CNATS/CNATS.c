@@ -201,7 +201,7 @@ static void deny(natsConnection *from, natsSubscription *subscription, natsStatu
 }
 
 /* The library takes possession of the copy. */
-static natsStatus tell_user(char **jwt, char **problem, void *closure) {
+static natsStatus give_user(char **jwt, char **problem, void *closure) {
     struct cnats_connection *connection = closure;
     (void)problem;
     *jwt = strdup(connection->jwt);
@@ -221,7 +221,7 @@ static natsStatus set_user(natsOptions *made, struct cnats_connection *connectio
     connection->jwt = strdup(options->jwt);
     connection->seed = strdup(options->seed);
     if (connection->jwt == NULL || connection->seed == NULL) return no_memory;
-    return nats.natsOptions_SetUserCredentialsCallbacks(made, tell_user, connection, sign, connection);
+    return nats.natsOptions_SetUserCredentialsCallbacks(made, give_user, connection, sign, connection);
 }
 
 /* Splits the list of servers. */

@@ -125,7 +125,7 @@ void runner_abandon(int32_t child, int32_t handover) {
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
 }
 
-/* No signal tells a process of its parent's end: runner_watch does. */
+/* No signal informs a process that its parent has ended: runner_watch does. */
 int32_t runner_die_with(int32_t parent) {
     host = parent;
     return getppid() == parent ? 0 : -ESRCH;

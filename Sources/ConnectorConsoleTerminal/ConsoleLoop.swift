@@ -189,7 +189,7 @@ enum ConsoleLoop {
 }
 
 extension TerminalPalette {
-    /// The palette for the environment, which may ask for no colours by NO_COLOR.
+    /// The palette for the environment, which may ask for no colors by NO_COLOR.
     fileprivate init(_ options: TerminalConsole.Options) {
         self.init(
             sheet: options.styles,

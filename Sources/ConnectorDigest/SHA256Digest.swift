@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A SHA-256 digest (FIPS 180-4), which identifies content regardless of its name.
 package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     /// The first 16 bytes, in the standard's order.
@@ -32,16 +34,7 @@ package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// 64 hexadecimal digits in lower case, as sha256sum(1) prints them.
-    package var description: String {
-        unsafe String(unsafeUninitializedCapacity: 64) { target in
-            for index in 0..<32 {
-                let byte = byte(index)
-                unsafe target[2 * index] = Self.digit(byte >> 4)
-                unsafe target[2 * index + 1] = Self.digit(byte & 15)
-            }
-            return 64
-        }
-    }
+    package var description: String { bytes.hexadecimal }
 
     /// The 32 bytes, in the standard's order.
     package var bytes: [UInt8] { (0..<32).map(byte) }
@@ -49,9 +42,5 @@ package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     private func byte(_ index: Int) -> UInt8 {
         let half = (index < 16 ? first : second).littleEndian
         return UInt8(truncatingIfNeeded: half >> UInt128(index % 16 * 8))
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

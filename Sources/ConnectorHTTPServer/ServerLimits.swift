@@ -10,7 +10,7 @@ package struct ServerLimits: Sendable {
     /// The timeout for a whole request, and for a client to read each part of the response.
     package var timeout: Duration = .seconds(10)
     /// Whether a client must also read each part of a stream within ``timeout``. Without it, only the end of the client ends a stream
-    /// that no one reads, which suits clients on the same machine: the kernel always tells of their end.
+    /// that no one reads, which suits clients on the same machine: the kernel always reports their end.
     package var hasStreamTimeout = true
     /// The maximum size of the request line and the header fields together, in bytes.
     package var head = 16 << 10

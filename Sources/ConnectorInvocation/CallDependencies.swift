@@ -54,7 +54,7 @@ extension CallDependencies {
     ///   - onDeadline: Runs on the clock's thread once the operation was given up at its deadline; must not block.
     ///   - start: Starts the phase; runs on a gate thread with the operation's id.
     package func run(
-        overdue: @escaping @Sendable (UInt64) -> Overdue,
+        overdue: @escaping @Sendable (UInt64) -> MissedDeadline,
         owner: UInt64,
         by deadline: UInt64,
         onDeadline: @escaping @Sendable (UInt64) -> Void,
@@ -78,7 +78,7 @@ extension CallDependencies {
 
     /// Schedules a call to be given up at its deadline unless it has completed.
     package func giveUpAtDeadline(
-        _ overdue: @escaping @Sendable (UInt64) -> Overdue,
+        _ overdue: @escaping @Sendable (UInt64) -> MissedDeadline,
         _ operation: UInt64,
         owner: UInt64,
         deadline: UInt64,

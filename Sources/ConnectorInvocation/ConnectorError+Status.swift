@@ -35,8 +35,7 @@ extension ConnectorError {
         self.init(
             Code(status: status),
             message.isEmpty ? "\(what) failed without an error message (status \(status))" : message,
-            // The usual remedy of the code is about the vendor.
-            fix: domain == "errno" ? SystemError(detail).diskRemedy : nil,
+            fix: Self.remedy(domain, detail),
             cause: detail == 0 ? (domain.isEmpty ? nil : domain) : domain.isEmpty ? "\(detail)" : "\(domain) \(detail)",
             isRetryable: (error?.retryable ?? 0) != 0,
             retryAfter: error.flatMap {
@@ -46,13 +45,24 @@ extension ConnectorError {
         )
     }
 
+    /// The remedy for a failure whose source is not the vendor, which the usual remedy of the code is about; nil if there is none.
+    private static func remedy(_ domain: String, _ detail: Int32) -> String? {
+        switch domain {
+        case "errno": SystemError(detail).diskRemedy
+        case "proxy":
+            "check https_proxy and http_proxy, and that the proxy works; no_proxy names the hosts that are reached without it"
+        case "tls": "check that the endpoint is correct, and the certificate and the TLS settings of its server"
+        default: nil
+        }
+    }
+
     /// Converts a failure that a plugin reported in its own error object.
     package init(status: Int32, reading error: UnsafePointer<connector_error>?, attempting what: String) {
         self.init(status: status, error: unsafe error.map { unsafe connector_error(covered: $0) }, attempting: what)
     }
 
     /// The text in a fixed array, up to its first NUL. It ends with `…` if the plugin probably truncated it, so that a truncated
-    /// secret is still recognised.
+    /// secret is still recognized.
     private static func text<Storage>(_ storage: Storage) -> String {
         unsafe withUnsafeBytes(of: storage) { bytes in
             let text = unsafe bytes.prefix { $0 != 0 }

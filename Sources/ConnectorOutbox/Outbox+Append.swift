@@ -93,7 +93,7 @@ extension Outbox {
             }
         }
         dependencies.onChange()
-        for (path, dropped) in outcome.dropped { tellDropped(dropped.ids, at: path) }
+        for (path, dropped) in outcome.dropped { notifyDropped(dropped.ids, at: path) }
     }
 
     /// Counts events that were stored, and starts to deliver them: on the thread that has stored them, before their caller resumes.
@@ -207,7 +207,7 @@ extension Outbox {
             guard excess > 0 else { return }
             // Each of several callers drops as much as it adds.
             let dropped = try await engine.dropOldest(isAlone ? excess : min(excess, bytes), of: path)
-            tellDropped(dropped, at: path)
+            notifyDropped(dropped, at: path)
             try await refresh(engine)
             guard !dropped.isEmpty, isAlone else { return }
         }

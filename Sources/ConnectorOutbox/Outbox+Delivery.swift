@@ -132,7 +132,7 @@ extension Outbox {
         if state.withLock({ $0.version != version }) {
             do throws(ConnectorError) {
                 try await takeUp(engine)
-                try await tellReceipts(engine)
+                try await notifyReceipts(engine)
                 // What fails is tried again with the next poll.
                 state.withLock { $0.version = version }
             } catch {}
@@ -166,14 +166,14 @@ extension Outbox {
             dead: left.count { outcomes[$0] == .dead },
             dropped: -step.restored,
             bytes: left.reduce(0) { $0 + batch.entries[$1].bytes },
-            // The events after a batch of new ones are at least as young as its last one; those tried before tell nothing of them.
+            // The events after a batch of new ones are at least as young as its last one; those tried before say nothing about them.
             oldest: batch.entries.last.flatMap { $0.attempts == 0 ? $0.createdAt : nil },
             tried: batch.entries.map(\.createdAt),
             stay: stay.map { batch.entries[$0].createdAt },
             at: dependencies.clock.wallTime()
         )
         let now = dependencies.clock.now()
-        let waiting = state.withLock { state -> QueueWaiters.Woken in
+        let waiting = state.withLock { state -> QueueWaiters.TakenSignals in
             state.statistics.note(change, of: batch.path, revision: step.revision)
             state.rates[batch.path, default: DeliveryRate(start: now)].count(delivered, at: now)
             return outcomes.contains { $0 != .waiting } ? state.waiters.take() : .none
@@ -182,7 +182,7 @@ extension Outbox {
         dependencies.onChange()
         guard !receipts.isEmpty else { return }
         let paths = receiptPaths(of: batch.path)
-        // Of an event that was not sent there is nothing to tell.
+        // There is nothing to report about an event that was not sent.
         for (index, entry) in batch.entries.enumerated() where failures[index] != nil || outcomes[index].leavesQueue {
             let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.path) }
             for path in paths {

@@ -50,7 +50,7 @@ extension Outbox {
         guard count > 0 else { return 0 }
         try await refresh(engine)
         // If this fails, receipts learn of it with the next change.
-        try? await tellReceipts(engine)
+        try? await notifyReceipts(engine)
         return count
     }
 }
@@ -136,7 +136,7 @@ extension OutboxEngine {
         var selection = selection
         (selection.states, selection.limit) = ([.dead], Self.pageSize)
         var count = 0
-        var left: [String: LeftLetters] = [:]
+        var left: [String: SkippedLetters] = [:]
         repeat {
             let records = try await records(selection)
             selection.after = records.next(limit: Self.pageSize)
@@ -184,31 +184,31 @@ extension OutboxEngine {
     /// - Parameter reason: Why a letter stays; nil if it does not.
     /// - Returns: The others.
     private func leave(
-        _ left: inout [String: LeftLetters],
+        _ left: inout [String: SkippedLetters],
         of letters: [OutboxRecord],
         _ reason: (OutboxRecord) -> (code: ConnectorError.Code, text: String)?
     ) -> [OutboxRecord] {
         letters.filter { letter in
             guard let (code, text) = reason(letter) else { return true }
-            left[text, default: LeftLetters(code: code, count: 0)].count += 1
+            left[text, default: SkippedLetters(code: code, count: 0)].count += 1
             return false
         }
     }
 
     /// The error that says how many dead letters stay, and why; nil if none does.
-    private static func leaving(_ left: [String: LeftLetters]) -> ConnectorError? {
+    private static func leaving(_ left: [String: SkippedLetters]) -> ConnectorError? {
         let reasons = left.sorted { $0.key < $1.key }
         guard let first = reasons.first else { return nil }
         return ConnectorError(
             first.value.code,
             reasons.map { "\(stay($1.count)), as \($0)" }.joined(separator: "; "),
-            fix: "see them: connector-host outbox dead; drop those that nobody needs: connector-host outbox drop ID"
+            fix: "see them: connector-host outbox dead; drop those you no longer need: connector-host outbox drop ID"
         )
     }
 }
 
 /// Dead letters that a replay leaves for one reason.
-private struct LeftLetters {
+private struct SkippedLetters {
     var code: ConnectorError.Code
     var count: Int
 }

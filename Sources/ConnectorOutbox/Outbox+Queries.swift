@@ -10,6 +10,20 @@ extension Outbox {
     /// The statistics of a connector's queue; nil if it never had an event.
     package func statistics(of path: String) -> QueueStatistics? { state.withLock { $0.statistics[path] } }
 
+    /// How many events wait for each connector that this process has never had, and to which nothing delivers them. None unless this
+    /// process delivers, and none where hosts share the queues: another one may have the connector.
+    package var orphans: [String: Int] {
+        state.withLock { state in
+            guard state.lock != nil, state.openEngine?.isShared == false else { return [:] }
+            var orphans: [String: Int] = [:]
+            for path in state.statistics.paths where state.targets[path] == nil && state.renames[path] == nil {
+                let count = state.statistics[path]?.queued ?? 0
+                if count > 0, !state.removed.contains(path) { orphans[path] = count }
+            }
+            return orphans
+        }
+    }
+
     /// Reads the statistics of all queues again, so that they include what other processes have stored; does nothing
     /// unless the outbox is open.
     package func reread() async {
@@ -48,9 +62,9 @@ extension Outbox {
             return state.deliveries[path]
         }
         guard let delivery else { return }
-        delivery.willHasten()
-        // If the store fails, the attempt tells.
-        if let engine = openEngine { try? await engine.hasten(path, now: dependencies.clock.wallTime()) }
+        delivery.willExpediteRetries()
+        // If the store fails, the attempt reports it.
+        if let engine = openEngine { try? await engine.expediteRetries(of: path, now: dependencies.clock.wallTime()) }
         delivery.wake()
     }
 
@@ -65,7 +79,7 @@ extension Outbox {
         within limit: Duration?,
         isStored: Bool
     ) async throws(ConnectorError) -> Bool {
-        // Whoever does not wait does not make the engine look, either.
+        // Callers that do not wait do not trigger an engine read.
         let waits = limit.map { $0 > .zero } ?? true
         guard waits, !Task.isCancelled else { return try isFlushed(paths, isStored: isStored) }
         let end = await limited(to: limit) { [self] () -> Result<Bool, ConnectorError> in

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// What receipts tell about their events.
+/// What receipts report about their events.
 extension Outbox {
     /// Yields the state of an event and every change of it, until the state is final at each connector.
     ///
@@ -46,17 +46,17 @@ extension Outbox {
         reading.withLock { $0 = task }
     }
 
-    /// Tells receipts what became of their events in other processes, and which events operators have dropped: by
-    /// itself, this process learns only of its own deliveries.
+    /// Notifies receipts of what became of their events in other processes, and of the events that operators dropped: this
+    /// process learns only of its own deliveries.
     ///
     /// Does nothing for an engine that would have to read its whole queue for it.
-    func tellReceipts(_ engine: any OutboxEngine) async throws(ConnectorError) {
+    func notifyReceipts(_ engine: any OutboxEngine) async throws(ConnectorError) {
         let awaited = receipts.ids
         guard !awaited.isEmpty, !engine.isShared else { return }
         let final: Set<OutboxRecord.State> = [.delivered, .dead, .dropped]
         let records = try await engine.records(RecordSelection(ids: awaited, states: final))
         guard !records.isEmpty else { return }
-        // Refresh first, so that whoever hears of an event finds it counted.
+        // Refresh first, so that a subscriber finds the event counted.
         try await refresh(engine)
         for record in records {
             // At the old path of a moved connector, events were dropped once they were at the new one.
@@ -67,8 +67,8 @@ extension Outbox {
         }
     }
 
-    /// Tells receipts that a connector's queue has dropped their events.
-    func tellDropped(_ ids: some Sequence<String>, at path: String) {
+    /// Notifies receipts that a connector's queue has dropped their events.
+    func notifyDropped(_ ids: some Sequence<String>, at path: String) {
         guard !receipts.isEmpty else { return }
         for name in receiptPaths(of: path) {
             for id in ids { receipts.publish(.dropped(at: name), of: id) }

@@ -36,17 +36,17 @@ struct QueueWaiters {
     mutating func remove(_ number: UInt64) { signals[number] = nil }
 
     /// Removes all callers, to be woken outside of the lock.
-    mutating func take() -> Woken {
+    mutating func take() -> TakenSignals {
         defer { signals = [:] }
-        return Woken(signals: Array(signals.values))
+        return TakenSignals(signals: Array(signals.values))
     }
 
     /// Callers to wake.
-    struct Woken: Sendable {
+    struct TakenSignals: Sendable {
         fileprivate var signals: [OneShot<End>] = []
 
         /// None.
-        static let none = Woken()
+        static let none = TakenSignals()
 
         /// Resumes them.
         func wake() {

@@ -10,7 +10,7 @@ internal import Synchronization
 /// also by a later process. Connectors with direct delivery have already been called: ``outcomes`` tells how that went. Those
 /// in ``dropped`` do not get it.
 public struct Receipt: Sendable {
-    /// The event's id: the vendors' key to recognise a repetition.
+    /// The event's id: the vendors' key to recognize a repetition.
     public let id: String
     /// The connectors that get the event from the outbox; none if all of them are direct, or have dropped it.
     public let connectors: [String]
@@ -23,7 +23,7 @@ public struct Receipt: Sendable {
     /// How the event reaches each vendor, by the connector's path.
     ///
     /// A `direct` delivery has already been tried, with the result in ``outcomes``. A `queued` one is safe: ``changes``
-    /// and ``delivered(within:)`` tell what becomes of it. A connector whose full outbox ``dropped`` the event has neither.
+    /// and ``delivered(within:)`` report what becomes of it. A connector whose full outbox ``dropped`` the event has neither.
     public var deliveryModes: [String: DeliveryMode] {
         let queued = connectors.map { ($0, DeliveryMode.queued) }
         return Dictionary(outcomes.map { ($0.connector, DeliveryMode.direct) } + queued) { $1 }
@@ -59,7 +59,7 @@ public struct Receipt: Sendable {
 
     /// What becomes of the event: first how it stands at each connector, then every change, until all are final.
     ///
-    /// What another process on the same outbox makes of the event follows within a second, without its failed attempts. On NATS a host
+    /// Changes made by another process on the same outbox arrive within a second, without its failed attempts. On NATS, a host
     /// does not learn of another host's deliveries. The sequence is for one consumer. It also ends when the host closes,
     /// or the outbox cannot be read.
     public var changes: some AsyncSequence<DeliveryChange, Never> & Sendable {

@@ -77,12 +77,22 @@ extension JetStream {
         let body: JSONValue = ["seq": .integer(max(1, sequence)), "next_by_subj": .string(filter)]
         switch try await call("STREAM.MSG.GET.\(stream)", body) {
         case .failure(let refusal) where refusal.isNotFound: return nil
-        case .failure(let refusal): throw error(refusal)
+        case .failure(let refusal): throw error(refusal, of: stream)
         case .success(let answer):
             guard let message = answer["message"].flatMap({ NATSMessage(stored: $0) }) else {
                 throw ConnectorError(.storage, "the NATS server sent an invalid message for an event")
             }
             return message
+        }
+    }
+
+    /// The settings and the state of a consumer.
+    ///
+    /// - Throws: `missing` if it or its stream does not exist.
+    func info(ofConsumer consumer: String, of stream: String) async throws(ConnectorError) -> JSONValue {
+        switch try await call("CONSUMER.INFO.\(stream).\(consumer)") {
+        case .success(let answer): return answer
+        case .failure(let refusal): throw error(refusal, of: stream, consumer)
         }
     }
 
@@ -95,7 +105,7 @@ extension JetStream {
         switch try await call(Self.deletion(stream), Self.deletionBody(number)) {
         case .success: return true
         case .failure(let refusal) where refusal.isNotFound: return false
-        case .failure(let refusal): throw error(refusal)
+        case .failure(let refusal): throw error(refusal, of: stream)
         }
     }
 
@@ -163,7 +173,7 @@ extension JetStream {
                 try await backOff(isReachable: false, notice, until: deadline)
             case nil:
                 // Nothing answers for a deleted consumer.
-                _ = try await request("CONSUMER.INFO.\(stream).\(consumer)")
+                _ = try await info(ofConsumer: consumer, of: stream)
                 try await backOff(isReachable: true, until: deadline)
             default: return []
             }

@@ -249,16 +249,31 @@ struct JetStream: Sendable {
     }
 
     /// Makes a request, and throws the server's error, if any.
-    func request(_ operation: String, _ body: JSONValue? = nil) async throws(ConnectorError) -> JSONValue {
+    ///
+    /// - Parameter stream: The stream that must exist; nil if none has to.
+    func request(
+        _ operation: String,
+        _ body: JSONValue? = nil,
+        of stream: String? = nil
+    ) async throws(ConnectorError) -> JSONValue {
         switch try await call(operation, body) {
         case .success(let answer): return answer
-        case .failure(let refusal): throw error(refusal)
+        case .failure(let refusal): throw error(refusal, of: stream)
         }
     }
 
     /// Converts the server's error.
-    func error(_ refusal: Refusal) -> ConnectorError {
-        connection.error(
+    ///
+    /// - Parameters:
+    ///   - stream: The stream that the request needed; nil if it needed none.
+    ///   - consumer: The name of the consumer that it needed; nil if it needed none.
+    func error(_ refusal: Refusal, of stream: String? = nil, _ consumer: String? = nil) -> ConnectorError {
+        // The server's words do not name what it lacks.
+        if let stream, refusal.lacksStream { return missing(stream: stream) }
+        if let stream, let consumer, refusal.lacksConsumer {
+            return missing("the stream \(stream) has no consumer for \(NATSLayout.path(consumer) ?? consumer)")
+        }
+        return connection.error(
             refusal.isTooLarge ? .tooLarge : .storage,
             (refusal.lacksConsumer ? "the outbox is not prepared" : "the outbox cannot be used")
                 + ": NATS: \(refusal.description)",
@@ -266,6 +281,14 @@ struct JetStream: Sendable {
             cause: "JetStream's error \(refusal.number)",
             isRetryable: refusal.isTransient || refusal.lacksSpace || refusal.lacksPeers
         )
+    }
+
+    /// The error for a stream that does not exist.
+    func missing(stream: String) -> ConnectorError { missing("the NATS servers have no stream \(stream)") }
+
+    /// The error for something that `outbox migrate` creates, and that does not exist.
+    func missing(_ message: String) -> ConnectorError {
+        connection.error(.missing, "the outbox is not prepared: \(message)", fix: NATSSchema.migration)
     }
 }
 
@@ -276,14 +299,24 @@ extension JetStream.Refusal {
             return "raise the limits of the account for JetStream in the server's configuration"
                 + (lacksSpace ? Self.waiting : "")
         }
-        if lacksSpace {
-            return "raise max_bytes of the stream, or the limits of JetStream in the server's configuration"
-                + Self.waiting
-        }
+        if lacksSpace { return "raise \(fullLimit)\(Self.waiting)" }
         if lacksConsumer { return NATSSchema.migration }
         if isTooLarge { return "send a smaller event, or raise max_msg_size of the stream" }
         return Self.settings[number]
     }
+
+    /// The limit that leaves no room. A stream has one number for all of its own, and only its words say which it is.
+    private var fullLimit: String {
+        if let limit = Self.streamLimits.first(where: { description.contains($0.words) }) {
+            return "\(limit.key) of the stream"
+        }
+        return "max_bytes of the stream, or the limits of JetStream in the server's configuration"
+    }
+
+    /// The limits of a stream, and what a server says when one is reached.
+    private static let streamLimits = [
+        (words: "maximum messages", key: "max_msgs"), (words: "maximum bytes", key: "max_bytes"),
+    ]
 
     /// What else makes room.
     private static let waiting = ", or let vendors take what waits: the first waiting event keeps all later ones"

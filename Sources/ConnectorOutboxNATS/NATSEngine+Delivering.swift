@@ -53,19 +53,19 @@ extension NATSEngine {
         return batch
     }
 
-    /// Asks for the servers' time of day if it was last told a while ago. Servers before 2.10 tell only when they last handed out an event
-    /// of a connector, so this is right only just after they have.
+    /// Asks for the servers' time of day if the last answer is a while old. Servers before 2.10 report only when they last handed out an
+    /// event of a connector, so this is right only just after they have.
     private func learnTime(_ path: String) async throws(ConnectorError) {
         let now = jetStream.clock.now()
         let isKnown = state.withLock { state in
-            state.serverTime.map { now - min(now, $0.toldAt) < Self.timeKept } ?? false
+            state.serverTime.map { now - min(now, $0.receivedAt) < Self.timeKept } ?? false
         }
         guard !isKnown else { return }
-        let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(path))")
+        let info = try await jetStream.info(ofConsumer: NATSLayout.token(path), of: layout.stream)
         let time = (info["ts"] ?? info["delivered"]?["last_active"])?.string.flatMap { Timestamp(parsing: $0) }
         state.withLock { state in
             guard time != nil || state.serverTime == nil else { return }
-            state.serverTime = ServerTime(time: time, toldAt: jetStream.clock.now())
+            state.serverTime = ServerTime(time: time, receivedAt: jetStream.clock.now())
         }
     }
 
@@ -73,30 +73,37 @@ extension NATSEngine {
     private static let timeKept: UInt64 = 60_000_000_000
 
     /// Leases the next events of a connector. Those that this host has settled are acknowledged again, and left out.
+    ///
+    /// - Throws: `conflict` if the settings of the consumer lose what it hands out.
     private func pull(
         _ count: Int,
         _ bytes: Int,
         _ path: String,
         wait: UInt64 = 0
     ) async throws(ConnectorError) -> [NATSLeases.LeasedEvent] {
-        let lease = state.withLock { $0.leases[path]?.lease } ?? 0
+        let (lease, fault) = state.withLock { ($0.leases[path]?.lease ?? 0, $0.faults[path]) }
+        if let fault { throw fault }
         let consumer = NATSLayout.token(path)
         var wait = wait
         for _ in 1...Self.settledPulls {
             // The server's lease starts slightly later, so this is a lower bound.
             let until = jetStream.clock.now().saturatingAdding(lease)
-            let events = try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
-                .compactMap { message -> NATSLeases.LeasedEvent? in
-                    guard let lease = NATSLease(message.reply) else { return nil }
-                    return leased(message, lease, attempts: lease.deliveries - 1, message.reply, until: until)
-                }
+            let reading = state.withLock(\.readings)
+            let messages = try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
+            state.withLock { $0.noteReceived(messages.count, at: path, since: reading) }
+            var events: [NATSLeases.LeasedEvent] = []
+            for message in messages {
+                guard let lease = NATSLease(message.reply) else { continue }
+                guard let whole = try await whole(message, lease, path) else { continue }
+                events.append(leased(whole, lease, attempts: lease.deliveries - 1, message.reply, until: until))
+            }
             let settled = state.withLock { state in
                 events.indices.filter { index in
                     let entry = events[index].entry
                     return state.settled[path]?.contains(entry.position, storedAt: entry.storedAt) == true
                 }
             }
-            for index in settled { try jetStream.connection.send(Self.acknowledged, to: events[index].reply) }
+            try await acknowledge(settled.map { events[$0].reply }, of: path)
             let known = Set(settled)
             let fresh = events.indices.filter { !known.contains($0) }.map { events[$0] }
             guard fresh.isEmpty, !settled.isEmpty else {
@@ -118,20 +125,35 @@ extension NATSEngine {
         _ replies: [String],
         _ path: String
     ) async throws(ConnectorError) -> [NATSLeases.LeasedEvent] {
-        let (duration, slot) = state.withLock { ($0.leases[path]?.lease ?? 0, $0.slots[path] ?? 0) }
+        let duration = state.withLock { $0.leases[path]?.lease ?? 0 }
         let until = jetStream.clock.now().saturatingAdding(duration)
         // If an event cannot be read below, its new lease expires, and it comes again.
         for reply in replies { try jetStream.connection.send(Self.inProgress, to: reply) }
         var events: [NATSLeases.LeasedEvent] = []
         for reply in replies {
             guard let lease = NATSLease(reply) else { continue }
-            let filter = layout.filter(slot)
-            let message = try await jetStream.message(layout.stream, from: lease.sequence, filter: filter)
-            // An operator may have dropped it.
-            guard let message, message.sequence == lease.sequence else { continue }
+            guard let message = try await stored(lease, path) else { continue }
             events.append(leased(message, lease, attempts: lease.deliveries, reply, until: until))
         }
         return events
+    }
+
+    /// A leased message with its content, which a consumer that was just given `headers_only` leaves out; nil if the stream no longer has
+    /// it.
+    private func whole(
+        _ message: NATSMessage,
+        _ lease: NATSLease,
+        _ path: String
+    ) async throws(ConnectorError) -> NATSMessage? {
+        guard message.isHeadersOnly else { return message }
+        return try await stored(lease, path)
+    }
+
+    /// The message of a lease, from the stream; nil if that no longer has it, since an operator may have dropped it.
+    private func stored(_ lease: NATSLease, _ path: String) async throws(ConnectorError) -> NATSMessage? {
+        let filter = layout.filter(state.withLock { $0.slots[path] ?? 0 })
+        let message = try await jetStream.message(layout.stream, from: lease.sequence, filter: filter)
+        return message?.sequence == lease.sequence ? message : nil
     }
 
     /// An event that this host has leased.
@@ -171,7 +193,7 @@ extension NATSEngine {
             guard let leases = state.leases[path], leases.batchTakenAt != nil else { return (nil as Timestamp?, 0) }
             return (leases.nextRetry, leases.retryCount)
         }
-        let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(path))")
+        let info = try await jetStream.info(ofConsumer: NATSLayout.token(path), of: layout.stream)
         let unsettled = info.count("num_pending").saturatingAdding(info.count("num_ack_pending"))
         guard unsettled > count else { return next }
         let soon = Timestamp(nanoseconds: now.nanoseconds.saturatingAdding(1_000_000_000))
@@ -183,8 +205,8 @@ extension NATSEngine {
     }
 
     /// The next batches take them back from the server. Those that another host gave up wait until that host is asked.
-    package func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) {
-        state.withLock { $0.leases[path]?.hasten(time: now) }
+    package func expediteRetries(of path: String, now: Timestamp) async throws(ConnectorError) {
+        state.withLock { $0.leases[path]?.expediteRetries(at: now) }
     }
 
     @discardableResult
@@ -196,7 +218,8 @@ extension NATSEngine {
         let path = batch.path
         let time = now()
         let leased = state.withLock { $0.leases[path]?.leased(batch.entries.map(\.position)) } ?? [:]
-        var answers: [JetStream.Message] = []
+        var delivered: [String] = []
+        var refused: [JetStream.Message] = []
         var due: [(time: Timestamp, reply: String)] = []
         for (entry, outcome) in zip(batch.entries, outcomes) {
             guard let lease = leased[entry.position] else { continue }
@@ -204,16 +227,16 @@ extension NATSEngine {
             case .waiting, .dead: continue
             // Acknowledge even after the lease has expired: another host that has the event by now delivers it only
             // once.
-            case .delivered: answers.append(JetStream.Message(subject: lease.reply, data: Self.acknowledged))
+            case .delivered: delivered.append(lease.reply)
             case .retry(let at):
                 guard lease.until > jetStream.clock.now() else { continue }
                 due.append((at, lease.reply))
                 // The server rejects a delay of zero.
                 let data = Self.refused(max(1, at.nanoseconds(after: time)))
-                answers.append(JetStream.Message(subject: lease.reply, data: data))
+                refused.append(JetStream.Message(subject: lease.reply, data: data))
             }
         }
-        try await acknowledge(answers, of: path)
+        try await acknowledge(delivered, of: path, and: refused)
         // First settle what the vendor has: it must not wait for the dead letters, which the servers may refuse.
         let entries = Array(zip(batch.entries, outcomes))
         let left = Set(entries.filter { $1 != .waiting && $1 != .dead }.map(\.0.position))
@@ -234,11 +257,7 @@ extension NATSEngine {
         if !letters.isEmpty { _ = try await publish(letters) }
         let positions = Set(dead.map { batch.entries[$0].position })
         state.withLock { $0.leases[path]?.noteLetters(of: positions) }
-        try await acknowledge(
-            dead.compactMap { leased[batch.entries[$0].position] }
-                .map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
-            of: path
-        )
+        try await acknowledge(dead.compactMap { leased[batch.entries[$0].position]?.reply }, of: path)
         state.withLock { state in
             state.leases[path]?.settle(positions, retries: [], time: time, now: jetStream.clock.now())
             state.leases[path]?.endBatch()
@@ -298,11 +317,22 @@ extension NATSEngine {
         return letter([], "without the payload, which is too large for the NATS server now: \(failure?.reason ?? "")")
     }
 
-    /// Sends acknowledgements, and awaits the response to the last one; the server handles them in order.
+    /// Acknowledges events, and refuses others, and awaits the response to the last one; the server handles them in order.
     ///
     /// Without a consumer there are no leases and nothing responds; that is not an error.
-    private func acknowledge(_ answers: [JetStream.Message], of path: String) async throws(ConnectorError) {
+    ///
+    /// - Parameters:
+    ///   - replies: The reply subjects of the leases.
+    ///   - others: What refuses other events.
+    private func acknowledge(
+        _ replies: [String],
+        of path: String,
+        and others: [JetStream.Message] = []
+    ) async throws(ConnectorError) {
+        let answers = replies.map { JetStream.Message(subject: $0, data: Self.acknowledged) } + others
         guard let last = answers.last else { return }
+        beginRemoving(replies.count, of: path)
+        defer { endAcknowledging(replies.count, of: path) }
         for answer in answers.dropLast() { try jetStream.connection.send(answer.data, to: answer.subject) }
         do throws(ConnectorError) {
             _ = try await jetStream.send(last)
@@ -368,10 +398,7 @@ extension NATSEngine {
     /// Settles leased events of a connector that are not for it.
     private func giveUp(_ events: [NATSLeases.LeasedEvent], of path: String) async throws(ConnectorError) {
         guard !events.isEmpty else { return }
-        try await acknowledge(
-            events.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
-            of: path
-        )
+        try await acknowledge(events.map(\.reply), of: path)
         state.withLock { state in
             state.noteSettled(events.map(\.entry), at: path)
             state.noteDropped(events.map(\.entry), at: path)
@@ -394,7 +421,7 @@ extension NATSEngine {
             let leased = state.withLock { $0.leases[path]?.leased(positions) } ?? [:]
             let events = positions.compactMap { leased[$0] }
             if !events.isEmpty {
-                // The name tells a repetition, after a failure, from another event.
+                // The name distinguishes a repetition, after a failure, from another event.
                 try await put(
                     events.map { event in
                         let time = event.entry.storedAt?.nanoseconds ?? 0

@@ -3,8 +3,9 @@
 
 internal import ConnectorBase
 internal import ConnectorOutbox
+internal import Synchronization
 
-/// What a host knows about its events that the servers do not tell.
+/// What a host knows about its events that the servers do not report.
 extension NATSEngine {
     /// The mean size of the events of a connector.
     struct MeanSize: Sendable {
@@ -67,10 +68,10 @@ extension NATSEngine {
 
     /// The servers' time of day. Events age by it, since the clocks of hosts that share a queue may differ.
     struct ServerTime: Sendable {
-        /// The time of day that a server told; nil if it told none.
+        /// The time of day that a server reported; nil if it reported none.
         var time: Timestamp?
-        /// The monotonic time of this host when it was told.
-        var toldAt: UInt64
+        /// The monotonic time of this host when it was received.
+        var receivedAt: UInt64
 
         /// When servers stored an event, by this host's time of day; nil if the servers' time is not known.
         ///
@@ -80,7 +81,7 @@ extension NATSEngine {
         ///   - monotonic: Its monotonic time.
         func local(_ stored: Timestamp?, now: Timestamp, monotonic: UInt64) -> Timestamp? {
             guard let time, let stored else { return nil }
-            let elapsed = monotonic - min(monotonic, toldAt)
+            let elapsed = monotonic - min(monotonic, receivedAt)
             let age = Timestamp(nanoseconds: time.nanoseconds.saturatingAdding(elapsed)).nanoseconds(after: stored)
             return Timestamp(nanoseconds: now.nanoseconds - min(now.nanoseconds, age))
         }
@@ -105,70 +106,114 @@ extension NATSEngine {
         }
     }
 
-    /// What waited at a consumer.
-    struct Backlog: Sendable {
-        /// The number of events, leased ones included.
-        var count: Int
-        /// How many events this host had settled there before the consumer was read.
-        var settled: Int
-        /// When the consumer was created.
-        var consumer: Timestamp?
+    /// How many messages a stream has had, and has.
+    struct StreamState: Sendable {
+        /// The sequence number of its last message.
+        var last: Int
+        /// How many messages it has.
+        var messages: Int
+
+        /// How many messages have been deleted since; nil if the stream was made again, or restored from an older copy.
+        func deletions(since known: Self) -> Int? {
+            guard last >= known.last else { return nil }
+            return max(0, max(0, last - messages) - max(0, known.last - known.messages))
+        }
+    }
+
+    /// What this host had done when it began to read the consumers.
+    struct Reading: Sendable {
+        /// Which reading it was.
+        var number: Int
+        /// What it had done at each consumer.
+        var tallies: [String: NATSBacklog.Tally]
+        /// The reply subjects of the events that it had leased.
+        var leases: [String: Set<String>]
     }
 
     /// The number of dropped events that are remembered.
     private static let droppedLimit = 1000
+
+    /// Notes that this host begins to acknowledge or to delete waiting events of a connector.
+    func beginRemoving(_ count: Int, of path: String) {
+        state.withLock { $0.tallies[path, default: NATSBacklog.Tally()].begun += count }
+    }
+
+    /// Notes that the acknowledgements which ``beginRemoving(_:of:)`` noted have ended, whether or not they succeeded.
+    func endAcknowledging(_ count: Int, of path: String) {
+        state.withLock { $0.tallies[path, default: NATSBacklog.Tally()].ended += count }
+    }
+
+    /// Notes that the deletions which ``beginRemoving(_:of:)`` noted have returned, whether or not they succeeded.
+    func endDeleting(_ count: Int, of path: String) {
+        state.withLock { $0.tallies[path, default: NATSBacklog.Tally()].deleted += count }
+    }
 }
 
 extension NATSEngine.State {
+    /// What this host has done so far, for ``adopt(_:since:now:)``.
+    ///
+    /// - Parameter now: The monotonic time.
+    func reading(at now: UInt64) -> NATSEngine.Reading {
+        NATSEngine.Reading(number: readings, tallies: tallies, leases: leases.mapValues { $0.replies(at: now) })
+    }
+
     /// Adopts the settings and the acknowledgements of all consumers.
     ///
-    /// - Parameter before: How many events this host had settled at each connector before the consumers were read.
-    /// - Returns: How many events no longer wait for connectors whose consumers were made again, without those that this host has settled
-    ///   since it last read them.
+    /// - Parameters:
+    ///   - stream: The state of the stream; nil if it is not known.
+    ///   - start: What this host had done before the consumers were read.
+    ///   - now: The monotonic time.
+    /// - Returns: How many events no longer wait for each connector, although no host can have settled them.
     @discardableResult
     mutating func adopt(
         _ consumers: [String: NATSSchema.Consumer],
-        settledBefore before: [String: Int]
+        of stream: NATSEngine.StreamState? = nil,
+        since start: NATSEngine.Reading,
+        now: UInt64
     ) -> [String: Int] {
-        var lost: [String: Int] = [:]
+        var gone: [String: Int] = [:]
+        // The counts of a reading that was overtaken by another one are older than those that are known.
+        let isLatest = start.number == readings
+        // Since the reading before the last one: consumers may learn of a deletion later than the stream.
+        let deletions = streams.first.flatMap { stream?.deletions(since: $0) } ?? .max
+        if isLatest {
+            readings += 1
+            streams = Array((streams + [stream].compactMap(\.self)).suffix(2))
+        }
         for (path, consumer) in consumers {
             // One that was gone for a while is another one, too.
-            let isAnother = slots[path] != consumer.slot || Self.differ(created[path], consumer.created)
+            let isAnother = slots[path] != consumer.slot || consumer.isAnother(than: created[path])
             if isAnother { (leases[path], oldest[path]) = (nil, nil) }
-            let waiting = consumer.pending.saturatingAdding(consumer.leased)
-            if let known = backlogs[path], Self.differ(known.consumer, consumer.created) {
-                let gone = known.count - waiting - ((settledCounts[path] ?? 0) - known.settled)
-                if gone > 0 { lost[path] = gone }
-            }
-            backlogs[path] = NATSEngine.Backlog(
-                count: waiting,
-                settled: before[path] ?? 0,
-                consumer: consumer.created
-            )
             leases[path, default: NATSLeases(lease: consumer.lease)].lease = consumer.lease
             settled[path]?.trim(upTo: consumer.floor)
+            guard isLatest else { continue }
+            let (before, tally) = (start.tallies[path] ?? NATSBacklog.Tally(), tallies[path] ?? NATSBacklog.Tally())
+            let known = backlogs[path]
+            let count = known?.gone(from: consumer, deletions: deletions, before: before, now: tally) ?? 0
+            if count > 0 { gone[path] = count }
+            let held = leases[path]?.replies(at: now).intersection(start.leases[path] ?? []).count ?? 0
+            backlogs[path] = NATSBacklog(consumer, held: held, before: before, now: tally, after: known)
+            tallies[path]?.endDeletions(before: before)
         }
         slots = consumers.mapValues(\.slot)
         created = consumers.compactMapValues(\.created)
+        faults = consumers.compactMapValues { $0.isUnsafe ? $0.fault : nil }
         settled = settled.filter { consumers[$0.key] != nil }
-        return lost
+        return gone
     }
 
-    /// Whether two times at which a consumer was created are those of two consumers.
+    /// Notes that this host was handed out events of a connector.
     ///
-    /// After a restart, or from another leader, the time of one consumer differs slightly. If it differs by more, no event is lost or
-    /// delivered again: what the vendor takes is acknowledged when the server hands it out again.
-    private static func differ(_ known: Timestamp?, _ time: Timestamp?) -> Bool {
-        let (known, time) = (known?.nanoseconds ?? 0, time?.nanoseconds ?? 0)
-        return max(known, time) - min(known, time) > 1_000_000_000
+    /// - Parameter reading: How often the consumers had been read when it asked for them: if they were read meanwhile, the server may have
+    ///   counted the events before.
+    mutating func noteReceived(_ count: Int, at path: String, since reading: Int) {
+        guard reading == readings else { return }
+        tallies[path, default: NATSBacklog.Tally()].received += count
     }
 
     /// Notes that this host has settled events of a connector.
     mutating func noteSettled(_ entries: [OutboxBatch.Entry], at path: String) {
-        // After a failure, an attempt is recorded once more.
-        let new = entries.filter { settled[path]?.contains($0.position, storedAt: $0.storedAt) != true }
-        for entry in new { settled[path, default: NATSEngine.SettledEvents()].add(entry) }
-        settledCounts[path, default: 0] += new.count
+        for entry in entries { settled[path, default: NATSEngine.SettledEvents()].add(entry) }
     }
 
     /// Notes that this host has dropped events of a connector.

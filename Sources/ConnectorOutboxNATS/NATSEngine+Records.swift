@@ -238,6 +238,8 @@ extension NATSEngine {
                 for path in dropped { shared[path, default: []].insert(stored.position) }
                 continue
             }
+            for path in dropped { beginRemoving(1, of: path) }
+            defer { for path in dropped { endDeleting(1, of: path) } }
             guard try await jetStream.delete(stored.position, of: layout.stream) else { continue }
             for path in dropped { noteDropped(stored.event, stored.position, path) }
             count += dropped.count

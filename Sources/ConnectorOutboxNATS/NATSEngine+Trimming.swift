@@ -55,7 +55,7 @@ extension NATSEngine {
     }
 
     /// Trims the stream in the background, every ``remembered`` settled events. Events that stay longer are harmless, so failures are
-    /// only told.
+    /// only logged.
     func trimIfDue(_ settled: Int) {
         state.withLock { state in
             state.untrimmed += settled

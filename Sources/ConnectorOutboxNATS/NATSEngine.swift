@@ -19,7 +19,7 @@ package final class NATSEngine: OutboxEngine {
     private let replicas: Int
     /// Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
     let onTrim: @Sendable (ConnectorError?) -> Void
-    /// Called when waiting events of a connector have gone with its consumer, with their number.
+    /// Called when waiting events of a connector have gone from the servers, with their number.
     private let onLoss: @Sendable (_ path: String, _ count: Int) -> Void
 
     package let stability: String
@@ -48,15 +48,21 @@ package final class NATSEngine: OutboxEngine {
         var sizes: [String: MeanSize] = [:]
         /// The events that this host has settled at each connector.
         var settled: [String: SettledEvents] = [:]
-        /// How many these were, forgotten ones included.
-        var settledCounts: [String: Int] = [:]
+        /// What this host does at each consumer.
+        var tallies: [String: NATSBacklog.Tally] = [:]
+        /// Why nothing is leased from a consumer: its settings lose what it hands out.
+        var faults: [String: ConnectorError] = [:]
         /// The last events that this host has dropped, oldest first.
         var dropped: [DroppedEvent] = []
         /// When the oldest waiting event of each connector was sent, as last read.
         var oldest: [String: OldestEvent] = [:]
         /// What waited at each consumer, as last read.
-        var backlogs: [String: Backlog] = [:]
-        /// The servers' time of day, as last told; nil before the first event.
+        var backlogs: [String: NATSBacklog] = [:]
+        /// How often the consumers were read.
+        var readings = 0
+        /// The state of the stream the last two times.
+        var streams: [StreamState] = []
+        /// The servers' time of day, as last reported; nil before the first event.
         var serverTime: ServerTime?
         /// The number of the last step or reading.
         var revision: UInt64 = 0
@@ -86,7 +92,8 @@ package final class NATSEngine: OutboxEngine {
     ///   - renewed: Reads the settings again after the servers refused the credentials; nil if they never change.
     ///   - redact: Removes secrets from texts of the servers.
     ///   - onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
-    ///   - onLoss: Called when waiting events of a connector have gone with its consumer, or with the stream, with their number.
+    ///   - onLoss: Called when waiting events of a connector have gone, alone or with its consumer or the stream, with their number. Those
+    ///     that another program drops with the tools of NATS or `outbox drop` are among them.
     /// - Throws: `storage` if the servers cannot be used; `missing` if a stream or consumer does not exist; `conflict` if its settings
     ///   are wrong.
     package init(
@@ -178,13 +185,18 @@ package final class NATSEngine: OutboxEngine {
         _ = try await consumers()
     }
 
-    /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted or recreated one.
+    /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted, recreated or changed one.
+    ///
+    /// - Throws: `conflict` if the settings of one are wrong.
     func consumers() async throws(ConnectorError) -> [String: NATSSchema.Consumer] {
-        let (known, settled) = state.withLock { (Array($0.slots.keys), $0.settledCounts) }
-        let consumers = try await schema.consumers(known)
-        let lost = state.withLock { $0.adopt(consumers, settledBefore: settled) }
-        for (path, count) in lost.sorted(by: { $0.key < $1.key }) { onLoss(path, count) }
-        return consumers
+        let clock = jetStream.clock
+        let (known, start) = state.withLock { (Array($0.slots.keys), $0.reading(at: clock.now())) }
+        let consumers = try await schema.readConsumers(known)
+        let info = try await schema.info(layout.stream)?["state"]
+        let stream = info.map { StreamState(last: $0.count("last_seq"), messages: $0.count("messages")) }
+        let gone = state.withLock { $0.adopt(consumers, of: stream, since: start, now: clock.now()) }
+        for (path, count) in gone.sorted(by: { $0.key < $1.key }) { onLoss(path, count) }
+        return try schema.checked(consumers)
     }
 
     /// The slots of connectors.
@@ -312,7 +324,7 @@ package final class NATSEngine: OutboxEngine {
             hasher.combine(consumer.last)
         }
         guard let info = try await schema.info(layout.deadStream) else {
-            throw schema.missing(stream: layout.deadStream)
+            throw jetStream.missing(stream: layout.deadStream)
         }
         let dead = info["state"]
         hasher.combine(dead?["last_seq"]?.integer)

@@ -74,7 +74,8 @@ struct NATSLayout: Sendable {
     static func token(_ path: String) -> String {
         // Fast path: nearly all event ids are plain.
         guard !path.utf8.allSatisfy(isPlain) else { return path }
-        return path.utf8.map { isPlain($0) ? String(UnicodeScalar($0)) : "=" + escape($0) }.joined()
+        return path.utf8.map { isPlain($0) ? String(UnicodeScalar($0)) : "=" + $0.hexadecimal(uppercase: true) }
+            .joined()
     }
 
     /// Whether a byte needs no escape in a name.
@@ -96,12 +97,6 @@ struct NATSLayout: Sendable {
         }
         let path = String(decoding: bytes, as: UTF8.self)
         return self.token(path) == token ? path : nil
-    }
-
-    /// Two hexadecimal digits.
-    private static func escape(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16, uppercase: true)
-        return byte < 16 ? "0" + digits : digits
     }
 
     // MARK: Settings

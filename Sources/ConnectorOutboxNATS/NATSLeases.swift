@@ -65,6 +65,12 @@ struct NATSLeases: Sendable {
     /// When the next retry is due; nil if there is none.
     var nextRetry: Timestamp? { retries.map(\.due).min() }
 
+    /// The reply subjects of the events that no other host can have at a time: those whose leases last, and those that the server holds
+    /// back.
+    func replies(at now: UInt64) -> Set<String> {
+        Set(held.filter { $0.until > now }.map(\.reply) + retries.filter { $0.ready > now }.map(\.reply))
+    }
+
     // MARK: Taking batches
 
     /// The steps before a batch is taken.
@@ -216,7 +222,7 @@ struct NATSLeases: Sendable {
     mutating func endBatch() { batchTakenAt = nil }
 
     /// Makes all retries due; those that the server redelivers later are recalled.
-    mutating func hasten(time: Timestamp) {
+    mutating func expediteRetries(at time: Timestamp) {
         for index in retries.indices { retries[index].due = min(retries[index].due, time) }
     }
 

@@ -26,6 +26,8 @@ struct NATSMessage: Sendable {
     var failure: String?
     /// The content.
     var data: [UInt8]
+    /// Whether the server has left out the content, and says only how long it is.
+    var isHeadersOnly = false
 
     /// Copies a message.
     init(_ message: OpaquePointer) {
@@ -39,6 +41,7 @@ struct NATSMessage: Sendable {
         event = header("Connector-Event")
         failure = header("Connector-Failure")
         data = unsafe Array(UnsafeRawBufferPointer(start: cnats_data(message), count: cnats_size(message)))
+        isHeadersOnly = data.isEmpty && header("Nats-Msg-Size") != nil
     }
 
     /// Stands for the response to a request that the server has denied, and to which it sends none.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-internal import ConnectorPlatform
 
 /// Checks and creates the streams and consumers of an outbox.
 struct NATSSchema: Sendable {
@@ -10,128 +9,6 @@ struct NATSSchema: Sendable {
     let layout: NATSLayout
     /// The application whose events these are; nil if its file has no name.
     let application: String?
-
-    /// The state of a connector's consumer.
-    struct Consumer: Sendable {
-        /// The connector.
-        var path: String
-        var slot: Int
-        /// How long a host may hold an event without renewing its lease, in nanoseconds.
-        var lease: UInt64
-        /// The number of events not yet delivered to a host.
-        var pending: Int
-        /// The number of events leased by a host or waiting for a retry.
-        var leased: Int
-        /// The sequence number up to which every event is settled.
-        var floor: Int64
-        /// The sequence number of the last event delivered to a host.
-        var last: Int64
-        /// When it was created; nil if the server does not say.
-        var created: Timestamp?
-
-        /// Whether another consumer was created later.
-        func isOlder(than other: Self) -> Bool {
-            (created?.nanoseconds ?? 0, path) < (other.created?.nanoseconds ?? 0, other.path)
-        }
-    }
-
-    /// The consumers of the stream, by connector. Two that share a slot are read again for a while: two programs that create consumers at
-    /// one time resolve that by themselves.
-    ///
-    /// - Parameter expected: The connectors whose consumers must respond; nil for all consumers of the stream. Other
-    ///   consumers for which no server responds are left out, such as those with which an operator inspects the stream.
-    /// - Throws: `conflict` if two share a slot, or the settings of one are wrong; `storage` if no server responds for one in time.
-    func consumers(_ expected: [String]? = nil) async throws(ConnectorError) -> [String: Consumer] {
-        var readings = 1
-        while true {
-            let consumers = try await list(expected)
-            let slots = Dictionary(grouping: consumers.values, by: \.slot)
-            guard let both = slots.values.first(where: { $0.count > 1 }) else { return consumers }
-            guard readings < Self.slotReadings, !Task.isCancelled else {
-                throw wrong(
-                    "\(both.map(\.path).sorted().joined(separator: " and ")) share a slot in the subjects",
-                    fix:
-                        "stop the hosts, delete with the tools of NATS the consumer of the connector that was added last, and \(Self.migration)"
-                )
-            }
-            await rest(jetStream.waits.pause)
-            readings += 1
-        }
-    }
-
-    /// How often to read the consumers until none share a slot.
-    private static let slotReadings = 10
-
-    /// Waits for a time in nanoseconds.
-    private func rest(_ time: UInt64) async {
-        _ = await OneShot<Void>().wait(by: jetStream.clock.now().saturatingAdding(time), on: jetStream.clock)
-    }
-
-    /// The consumers of the stream, by connector, also those that share a slot.
-    private func list(_ expected: [String]?) async throws(ConnectorError) -> [String: Consumer] {
-        let names = expected.map { Set($0.map(NATSLayout.token)) }
-        var consumers: [String: Consumer] = [:]
-        var offset: Int64 = 0
-        let deadline = jetStream.clock.now().saturatingAdding(jetStream.waits.limit)
-        while true {
-            let known = consumers.count
-            let answer = try await jetStream.request("CONSUMER.LIST.\(layout.stream)", ["offset": .integer(offset)])
-            let absent = answer["missing"]?.array?.compactMap(\.string).filter { names?.contains($0) ?? true } ?? []
-            if !absent.isEmpty {
-                // None does while the cluster elects leaders for them, after the loss of a server.
-                let words = "no server responds for the consumers \(absent.joined(separator: ", "))"
-                let notice = JetStream.Refusal(code: 503, number: 0, description: words)
-                try await jetStream.backOff(isReachable: false, notice, until: deadline)
-                continue
-            }
-            let page = answer["consumers"]?.array ?? []
-            for element in page {
-                let config = element["config"]
-                guard let name = config?["durable_name"]?.string, let path = NATSLayout.path(name),
-                    let slot = ownSlot(of: config, path)
-                else { continue }
-                guard config?["ack_policy"]?.string == "explicit" else {
-                    throw wrong("the consumer \(name) does not acknowledge each event")
-                }
-                if let most = config?["max_deliver"]?.integer, most > 0 {
-                    throw wrong("the consumer \(name) loses an event after \(most) attempts: its max_deliver is set")
-                }
-                guard config?["headers_only"]?.bool != true else {
-                    throw wrong("the consumer \(name) leaves out the payloads: its headers_only is set")
-                }
-                if let subject = config?["deliver_subject"]?.string, !subject.isEmpty {
-                    throw wrong("the consumer \(name) hands out nothing on request: its deliver_subject is set")
-                }
-                if let time = config?["inactive_threshold"]?.integer, time > 0 {
-                    throw wrong("the consumer \(name) ends while no host runs: its inactive_threshold is set")
-                }
-                consumers[path] = Consumer(
-                    path: path,
-                    slot: slot,
-                    lease: UInt64(max(0, config?["ack_wait"]?.integer ?? 0)),
-                    pending: element.count("num_pending"),
-                    leased: element.count("num_ack_pending"),
-                    floor: Int64(min(element["ack_floor"]?.count("stream_seq") ?? 0, .max - 1)),
-                    last: Int64(element["delivered"]?.count("stream_seq") ?? 0),
-                    created: element["created"]?.string.flatMap { Timestamp(parsing: $0) }
-                )
-            }
-            offset += Int64(page.count)
-            guard offset < answer["total"]?.integer ?? 0 else { break }
-            // A page may contain only foreign consumers. The limit ends the loop if a server keeps repeating a page.
-            guard !page.isEmpty, consumers.count > known || offset < Self.consumerLimit else { break }
-        }
-        return consumers
-    }
-
-    /// The slot of a connector's consumer; nil for a consumer that is not the connector's. The description tells it from those that an
-    /// operator makes to look at the events.
-    private func ownSlot(of config: JSONValue?, _ path: String) -> Int? {
-        config?["description"]?.string == path ? layout.slot(config?["filter_subject"]?.string ?? "") : nil
-    }
-
-    /// The maximum number of consumers to list without finding one of the outbox.
-    private static let consumerLimit: Int64 = 10_000
 
     /// The settings and the state of a stream; nil if it does not exist.
     func info(_ stream: String, _ body: JSONValue? = nil) async throws(ConnectorError) -> JSONValue? {
@@ -151,7 +28,7 @@ struct NATSSchema: Sendable {
         let consumers = try await consumers(paths)
         let absent = paths.filter { consumers[$0] == nil }.sorted()
         guard absent.isEmpty else {
-            throw missing("the stream \(layout.stream) has no consumer for \(absent.joined(separator: ", "))")
+            throw jetStream.missing("the stream \(layout.stream) has no consumer for \(absent.joined(separator: ", "))")
         }
         return consumers
     }
@@ -160,7 +37,7 @@ struct NATSSchema: Sendable {
     func checkStreams(replicas: Int) async throws(ConnectorError) {
         try checkSize()
         for (stream, wanted) in streams(replicas) {
-            guard let info = try await info(stream) else { throw missing(stream: stream) }
+            guard let info = try await info(stream) else { throw jetStream.missing(stream: stream) }
             try check(info, wanted, stream)
         }
     }
@@ -361,18 +238,8 @@ struct NATSSchema: Sendable {
     /// How to create what is missing.
     static let migration = "run: connector-host outbox migrate, with the --config of this host if it has one"
 
-    /// The error for a stream that does not exist.
-    func missing(stream: String) -> ConnectorError { missing("the NATS servers have no stream \(stream)") }
-
-    private func missing(_ message: String) -> ConnectorError {
-        jetStream.connection.error(
-            .missing,
-            "the outbox is not prepared: \(message)",
-            fix: Self.migration
-        )
-    }
-
-    private func wrong(_ message: String, fix: String? = nil) -> ConnectorError {
+    /// The error for settings that only an operator can correct.
+    func wrong(_ message: String, fix: String? = nil) -> ConnectorError {
         jetStream.connection.error(
             .conflict,
             "the outbox cannot be used: \(message)",

@@ -6,6 +6,8 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
+    // As in Monitor: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #elseif canImport(Musl)
     internal import Musl
 #else

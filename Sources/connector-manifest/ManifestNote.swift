@@ -34,10 +34,7 @@ struct ManifestNote {
     private func declaration(_ words: [UInt32]) -> String {
         var lines: [String] = []
         for start in stride(from: 0, to: words.count, by: 9) {
-            let numbers = words[start..<min(start + 9, words.count)].map { word in
-                let digits = String(word, radix: 16)
-                return "0x" + String(repeating: "0", count: 8 - digits.utf8.count) + digits
-            }
+            let numbers = words[start..<min(start + 9, words.count)].map { "0x" + $0.hexadecimal() }
             lines.append("    " + numbers.joined(separator: ", ") + ",")
         }
         return """

@@ -46,7 +46,7 @@ enum RunnerMain {
             _exit(1)
         }
         _ = runner_await(watch)
-        _exit(0)
+        _exit(RunnerEnd.disconnected)
     }
 
     /// Greets the host, and serves it until it has ended or lets the runner go: plugins have no say in that.
@@ -57,7 +57,7 @@ enum RunnerMain {
         unsafe CrashNote.install(in: page.note)
         ExitGuard.begin()
         take(&messages, page, socket, InstanceTable(socket, sandbox))
-        _exit(0)
+        _exit(RunnerEnd.disconnected)
     }
 
     /// Reads the host's first message, and answers it.

@@ -53,7 +53,7 @@ section "clickhouse $CLICKHOUSE_VERSION: opening"
 clickhouse
 host status
 expect 'the gate is open' 'status == 0 and gate("analytics")["state"] == "open"'
-expect 'the evidence is authenticated, and says that the server is too old to tell two inserts of the same' \
+expect 'the evidence is authenticated, and says that the server is too old to recognize a repeated insert' \
     'evidence("analytics")[-1] == "authenticated" and "too old" in gate("analytics")["evidence"][0]["detail"]'
 sql 'SELECT count() FROM `shop events` FORMAT JSON'
 expect 'opening writes nothing' 'answer["data"][0]["count()"] == "0"'

@@ -58,7 +58,7 @@ def main(directory):
                 browser.picture(os.path.join(directory, name + ".png"))
     finally:
         console.stop()
-    # Eight bits per pixel show as much, where a program to reduce the colours is installed.
+    # Eight bits per pixel show as much, where a program to reduce the colors is installed.
     subprocess.run(
         ["sh", "-c", "command -v pngquant > /dev/null && pngquant --force --ext .png --quality 70-95 \"$0\"/*.png || true",
          directory], check=True,

@@ -153,7 +153,7 @@ class Browser:
         return self._call("POST", "/execute/async", {"script": script, "args": list(arguments)})
 
     def emulate(self, scheme="light", width=None, height=None):
-        """Sets the user's preferred colours, and the size of the window."""
+        """Sets the user's preferred colors, and the size of the window."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._devtools("Emulation.setEmulatedMedia", {"features": features})
         if width:

@@ -23,6 +23,23 @@ import Testing
         #expect(ConnectorError.Code(rawValue: "not-elf") == .notELF)
     }
 
+    @Test func `it is one line whatever is in its texts`() {
+        let position = FilePosition(file: "f\r", line: 2, column: 3)
+        var error = ConnectorError(
+            .invalid,
+            "no \"a\u{1B}[2J\nb\"",
+            fix: "drop\n\u{202E}it",
+            connector: "a\u{7F}",
+            position: position
+        )
+        #expect(
+            error.description == #"f\u{d}:2:3: a\u{7f}: no "a\u{1b}[2J b" [invalid]; drop \u{202e}it"#
+        )
+        #expect(error.asCause == #"f\u{d}:2:3: no "a\u{1b}[2J b" [invalid]"#)
+        error = ConnectorError(.invalid, "no é, “a”")
+        #expect(error.description == "no é, “a” [invalid]")
+    }
+
     @Test func `in JSON, the wait before another try has whole milliseconds, and is never shorter`() {
         for (nanoseconds, milliseconds) in [(999_999, 1), (2_000_000, 2), (2_000_001, 3)] as [(Int, Int64)] {
             let error = ConnectorError(.rateLimited, "no", retryAfter: .nanoseconds(nanoseconds))

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorDigest
 import Testing
 
@@ -33,6 +34,6 @@ import Testing
     )
     func `a code matches the standard's test case`(_ key: [UInt8], _ message: [UInt8], _ code: String) {
         let found = HMACSHA256.code(of: message, key: key)
-        #expect(found.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined() == code)
+        #expect(found.hexadecimal == code)
     }
 }

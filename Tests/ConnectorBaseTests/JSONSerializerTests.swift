@@ -22,6 +22,19 @@ import Testing
         #expect(value.utf8() == Array(expected.utf8))
     }
 
+    @Test func `a value is checked for what could not be read again`() throws {
+        let value: JSONValue = ["a": [0.5, 1, nil, "x\(1)", true]]
+        try value.checkReadable(3, named: "it")
+        let deep = #expect(throws: ConnectorError.self) { try value.checkReadable(1, named: "it") }
+        #expect(deep?.message == "it is nested deeper than 1 levels")
+        for number in [Double.nan, .infinity, -.infinity] {
+            let error = #expect(throws: ConnectorError.self) {
+                try JSONValue.array([1, ["a": .number(number)]]).checkReadable(named: "it")
+            }
+            #expect(error?.code == .invalid && error?.message == "it has the number \(number), which JSON cannot write")
+        }
+    }
+
     @Test func `pretty output has lines and indentation`() {
         let value: JSONValue = ["a": [], "b": [:], "c": [1, ["d": "e"]]]
         let expected = """

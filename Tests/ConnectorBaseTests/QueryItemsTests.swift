@@ -21,6 +21,15 @@ import Testing
         #expect(query.encoded == "b=1&a=x%20y&b=2&flag=&c=%3D")
     }
 
+    @Test func `a query is written after a path, without the items that have no value`() {
+        var query = QueryItems()
+        query.append("a", nil)
+        #expect(query.appended(to: "/x") == "/x")
+        query.append("b&", "é =")
+        query.append("c", "")
+        #expect(query.appended(to: "/x") == "/x?b%26=%C3%A9%20%3D&c=")
+    }
+
     @Test(arguments: [("a%20b", "a b"), ("%C3%A9", "é"), ("100%", nil), ("%zz", nil), ("%ff", nil)])
     func `a strict reader accepts nothing but percent-encoded UTF-8`(encoded: String, text: String?) {
         #expect(PercentCoding.text(encoded) == text)

@@ -90,6 +90,45 @@ import Testing
         #expect(error?.message.contains("namespaces") == true)
     }
 
+    // MARK: Parts
+
+    /// The children of the root of a document that comes in parts of a size.
+    private func children(_ bytes: [UInt8], partsOf size: Int) throws(ConnectorError) -> [XMLElement] {
+        var stream = XMLStream()
+        var children: [XMLElement] = []
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            children += try stream.add(Array(bytes[start..<min(start + size, bytes.count)]))
+        }
+        try stream.end()
+        return children
+    }
+
+    @Test func `a document in parts is the same, wherever it is cut`() throws {
+        let bytes = Array(
+            "\u{FEFF}<?xml version='1.0'?><!-- > --><r a=\"'>\">é<a b='>'>1&amp;<![CDATA[<]>]]></a>\n<b/><c><d>ü</d></c></r>\n"
+                .utf8
+        )
+        let whole = try XMLElement(parsing: bytes).children
+        #expect(whole.map(\.name) == ["a", "b", "c"])
+        for size in 1...bytes.count { #expect(try children(bytes, partsOf: size) == whole, "parts of \(size) bytes") }
+    }
+
+    @Test(arguments: ["<r>\n<a/>é\n<b></c></r>", "<r>\n<a>\n&x;</a></r>", "<r><a/></r>\n<r/>", "<r>\n<a>", ""])
+    func `malformed XML in parts is refused with its position in the whole`(text: String) {
+        let whole = #expect(throws: ConnectorError.self) { try parse(text) }
+        for size in 1...max(1, text.utf8.count) {
+            let error = #expect(throws: ConnectorError.self) { try children(Array(text.utf8), partsOf: size) }
+            #expect(error?.position == whole?.position && error?.message == whole?.message, "parts of \(size) bytes")
+        }
+    }
+
+    @Test func `a document in parts may have any number of children, and each has a limited size`() throws {
+        let many = Array("<r>\(String(repeating: "<a/>", count: XMLParser.elementLimit))</r>".utf8)
+        #expect(try children(many, partsOf: 1 << 16).count == XMLParser.elementLimit)
+        let long = Array("<r><a>\(String(repeating: "x", count: XMLParser.childLimit))</a></r>".utf8)
+        #expect(throws: ConnectorError.self) { try children(long, partsOf: 1 << 16) }
+    }
+
     @Test func `a damaged document is either read or refused with a position`() {
         let document = Array(
             #"<?xml version="1.0"?><r xmlns:d="DAV:"><!-- c --><d:a b="1">x&amp;y<![CDATA[z]]></d:a><e/></r>"#.utf8

@@ -17,7 +17,7 @@ struct ScreenTests {
     func `no text reaches the terminal as a control sequence`(text: String) {
         for isUnicode in [true, false] {
             var canvas = Canvas(width: 80, height: 1, isUnicode: isUnicode)
-            canvas.write(text, Look(), line: 0, column: 0, width: 80)
+            canvas.write(text, CellAttributes(), line: 0, column: 0, width: 80)
             let bytes = ScreenWriter.difference(from: canvas.empty, to: canvas)
             var terminal = Terminal(width: 80, height: 1)
             terminal.feed(bytes)
@@ -29,20 +29,20 @@ struct ScreenTests {
 
     @Test func `text without room is left out, and no wide character is halved`() {
         var canvas = Canvas(width: 6, height: 2, isUnicode: true)
-        #expect(canvas.write("漢漢漢", Look(), line: 0, column: 1, width: 9) == 4)
+        #expect(canvas.write("漢漢漢", CellAttributes(), line: 0, column: 1, width: 9) == 4)
         #expect(canvas.text(ofLine: 0) == " 漢漢")
-        #expect(canvas.write("abc", Look(), line: 5, column: 0, width: 3) == 0)
-        #expect(canvas.write("abc", Look(), line: 0, column: -1, width: 3) == 0)
-        canvas.fill(Look(isReversed: true), line: 1, column: 4, width: 99)
-        canvas.fill(Look(), line: 1, column: 99, width: 1)
-        #expect(canvas[1, 5].look.isReversed && !canvas[1, 3].look.isReversed)
+        #expect(canvas.write("abc", CellAttributes(), line: 5, column: 0, width: 3) == 0)
+        #expect(canvas.write("abc", CellAttributes(), line: 0, column: -1, width: 3) == 0)
+        canvas.fill(CellAttributes(isReversed: true), line: 1, column: 4, width: 99)
+        canvas.fill(CellAttributes(), line: 1, column: 99, width: 1)
+        #expect(canvas[1, 5].attributes.isReversed && !canvas[1, 3].attributes.isReversed)
     }
 
     @Test func `an invisible character is made visible, and a pile of marks is cut`() {
         var canvas = Canvas(width: 9, height: 1, isUnicode: true)
         canvas.write(
             "a\u{200B}b" + "c" + String(repeating: "\u{301}", count: 500),
-            Look(),
+            CellAttributes(),
             line: 0,
             column: 0,
             width: 9
@@ -53,10 +53,12 @@ struct ScreenTests {
 
     @Test func `an unchanged screen costs nothing, and one changed character costs little`() {
         var old = Canvas(width: 200, height: 60, isUnicode: true)
-        for line in 0..<60 { old.write(String(repeating: "x", count: 200), Look(), line: line, column: 0, width: 200) }
+        for line in 0..<60 {
+            old.write(String(repeating: "x", count: 200), CellAttributes(), line: line, column: 0, width: 200)
+        }
         #expect(ScreenWriter.difference(from: old, to: old).isEmpty)
         var new = old
-        new.write("y", Look(), line: 30, column: 100, width: 1)
+        new.write("y", CellAttributes(), line: 30, column: 100, width: 1)
         #expect(ScreenWriter.difference(from: old, to: new).count < 50)
         #expect(ScreenWriter.difference(from: nil, to: old).count < 200 * 60 + 1000)
     }
@@ -77,8 +79,8 @@ struct ScreenTests {
                 next(3) == 0
                 ? Canvas(width: 24, height: 4, isUnicode: true) : old ?? Canvas(width: 24, height: 4, isUnicode: true)
             for _ in 0..<next(6) {
-                let look = Look(colour: next(2) == 0 ? 31 : nil, isBold: next(2) == 0)
-                new.write(texts[next(UInt64(texts.count))], look, line: next(4), column: next(24), width: 24)
+                let attributes = CellAttributes(colour: next(2) == 0 ? 31 : nil, isBold: next(2) == 0)
+                new.write(texts[next(UInt64(texts.count))], attributes, line: next(4), column: next(24), width: 24)
             }
             terminal.feed(ScreenWriter.difference(from: old, to: new))
             #expect(terminal.unknown.isEmpty)

@@ -146,9 +146,9 @@ struct TerminalSessionTests {
         var session = session()
         _ = press(&session, .character("/"), .character("p"), .enter)
         for number in 0..<200 {
-            _ = session.tell(.move(.event("m\(number)")))
+            _ = session.dispatch(.move(.event("m\(number)")))
             _ = press(&session, .character("/"), .character("x"), .enter)
-            _ = session.tell(.back)
+            _ = session.dispatch(.back)
         }
         #expect(session.coordinator.route == .gates && session.searches[.gates] == "p")
         #expect(session.cursors.count <= TerminalSession.sceneLimit)

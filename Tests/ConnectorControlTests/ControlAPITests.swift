@@ -113,6 +113,21 @@ import Testing
         #expect(await ControlAPI(try host()).respond("GET", "/livez").status == 200)
     }
 
+    @Test func `a host that cannot store events is not ready, as its report says`() async throws {
+        let host = try ConnectorHost.testing(
+            #"[{"name": "a", "plugin": "deliveries", "probe": "off", "required": false}]"#,
+            plugins: [Fixtures.contract("deliveries")],
+            stateDirectory: "/dev/null/state"
+        )
+        let report = await host.open()
+        let error = try #require(report.outboxError)
+        let answer = await ControlAPI(host).respond("GET", "/readyz")
+        #expect(answer.status == 503 && !report.isReady)
+        #expect(String(decoding: answer.bytes, as: UTF8.self) == "outbox: \(error)\n")
+        #expect(await ControlAPI(host).respond("GET", "/livez").status == 200)
+        await host.close()
+    }
+
     @Test func `unknown paths and wrong methods are answered with an error document`() async throws {
         let api = ControlAPI(try host())
         let unknown = await api.respond("GET", "/api/v1/statuss")

@@ -321,13 +321,13 @@ struct ControlActTests: ControlTests {
             for endpoint in api.endpoints {
                 // Plans show values of `config`, and run the commands of secrets.
                 let isPlan = ["plan", "planSwap"].contains(endpoint.operation)
-                #expect((endpoint.right == .act) == (endpoint.method == .post || isPlan))
+                #expect((endpoint.permission == .act) == (endpoint.method == .post || isPlan))
                 let path = endpoint.path.replacing("{id}", with: "x")
                 #expect(
                     api.endpoint(for: ServerRequest(endpoint.method.rawValue, path))?.operation == endpoint.operation
                 )
                 let described = api.document["paths"]?[endpoint.path]?[endpoint.method.rawValue.lowercased()]
-                #expect(described?["x-right"]?.string == endpoint.right.rawValue)
+                #expect(described?["x-right"]?.string == endpoint.permission.rawValue)
                 let body = described?["requestBody"]
                 #expect((body != nil) == (endpoint.body != nil))
                 #expect(body == nil || body?["description"] == "At most 1024 KiB.")
@@ -341,7 +341,7 @@ struct ControlActTests: ControlTests {
                 #expect(options.status == 204 && options.fields["Allow"]?.contains(endpoint.method.rawValue) == true)
             }
             #expect(api.endpoint(for: ServerRequest("GET", "/api/v1/calls")) == nil)
-            #expect(api.endpoint(for: ServerRequest("HEAD", "/api/v1/status?x=1"))?.right == .read)
+            #expect(api.endpoint(for: ServerRequest("HEAD", "/api/v1/status?x=1"))?.permission == .read)
         }
     }
 }

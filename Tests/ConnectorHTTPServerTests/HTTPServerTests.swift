@@ -8,6 +8,10 @@ import Testing
 
 @testable import ConnectorHTTPServer
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// A server and hostile clients, over real connections.
 @Suite(.timeLimit(.minutes(3))) struct HTTPServerTests {
     private static let request = Array("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
@@ -35,6 +39,28 @@ import Testing
             #expect(server.table.count <= 512)
         }
     }
+
+    #if os(Linux)
+        @Test func `a burst of clients of a Unix socket that do not wait is not refused`() async throws {
+            RawSocket.raiseLimit()
+            let name = "connector-host-tests-\(UInt64.random(in: 0 ... .max))"
+            let listener = unsafe AbstractSocket.open(name) { unsafe bind($0, $1, $2) }
+            let server = HTTPServer(.socket(try #require(listener)), admit: Self.admit)
+            let listening = OneShot<Int>()
+            let running = Task { try await server.run { listening.send($0) } }
+            _ = await listening.wait()
+            let clients = try await blocking {
+                (0..<600).compactMap { _ in
+                    unsafe AbstractSocket.open(name) { unsafe connect($0, $1, $2) }.map {
+                        RawSocket.Box(RawSocket(descriptor: $0))
+                    }
+                }
+            }
+            #expect(clients.count == 600)
+            server.stop()
+            try await running.value
+        }
+    #endif
 
     @Test(arguments: [(20, 4), (256, 32), (999, 124), (1024, 256), (65_536, 16_384)])
     func `a server leaves most descriptors of the process to others`(descriptors: Int, connections: Int) {

@@ -6,7 +6,9 @@ import Testing
 /// What another package may write against the libraries, as its compiler sees it: tests of this package see more.
 @Suite struct ApplicationSourceTests {
     /// The diagnostics of a source file that is not part of this package, one per line.
-    private func diagnostics(of source: String) throws -> [String] {
+    ///
+    /// - Parameter mode: How far the compiler goes: its options.
+    private func diagnostics(of source: String, _ mode: String = "-typecheck") throws -> [String] {
         let workspace = try Workspace()
         try workspace.write(source, to: "Application.swift")
         let (root, build) = (FixturePlugins.root, Program.buildDirectory)
@@ -14,7 +16,7 @@ import Testing
             "'\(build)'/*.build/module.modulemap '\(root)'/Sources/*/module.modulemap"
             + " '\(root)'/Sources/*/include/module.modulemap '\(build)'/../../checkouts/*/Sources/*/include/module.modulemap"
         let script = """
-            set -- -typecheck -parse-as-library -swift-version 6 -diagnostic-style llvm -I '\(build)/Modules'
+            set -- \(mode) -parse-as-library -swift-version 6 -diagnostic-style llvm -I '\(build)/Modules'
             for map in \(maps); do [ ! -f "$map" ] || set -- "$@" -Xcc "-fmodule-map-file=$map"; done
             swiftc "$@" '\(workspace.path)/Application.swift' >'\(workspace.path)/output' 2>&1
             """
@@ -39,6 +41,20 @@ import Testing
             }
             """
         #expect(try diagnostics(of: source).filter { $0.contains("error: ") } == [])
+    }
+
+    @Test func `the code that sends an event again compiles as it stands`() throws {
+        let page = try readFile("Sources/ConnectorHost/ConnectorHost.docc/DeliveringEvents.md")
+        let code = try #require(page.firstMatch(of: #/(?s)### Retrying\n.*?```swift\n(.*?)```/#)).output.1
+        let source = """
+            import ConnectorHost
+
+            func retry(_ analytics: AnalyticsClient) async throws {
+            \(code)
+            }
+            """
+        // The compiler has crashed on such code only after it had checked the types.
+        #expect(try diagnostics(of: source, "-emit-sil -o /dev/null").filter { $0.contains("error: ") } == [])
     }
 
     @Test func `an application can make console acts and ask for the time`() throws {

@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Words that do not fit, and what is said about them.
-    static let misfits: [(words: [String], complaint: String)] = [
+    static let misfits: [(words: [String], problem: String)] = [
         (["add", "1"], "add(a: i64, b: i64) -> i64"), (["add", "1", "2", "3"], "add(a: i64, b: i64) -> i64"),
         (["add", "1", "x"], "add(a: i64, b: i64) -> i64"), (["add", "1", "c=2"], "add(a: i64, b: i64) -> i64"),
         (["add", "1", "a=2"], "\"a\" is given twice"), (["add", "1", "1.5"], "add(a: i64, b: i64) -> i64"),
@@ -43,11 +43,11 @@ import Testing
     ]
 
     @Test(arguments: misfits)
-    func `arguments that do not fit are refused with the signature`(words: [String], complaint: String) async throws {
+    func `arguments that do not fit are refused with the signature`(words: [String], problem: String) async throws {
         let result = try await workspace().program.start(["call", "tools/calculator"] + words).finish()
         #expect(result.status == 1)
         #expect(result.output == "")
-        #expect(result.error.contains(complaint))
+        #expect(result.error.contains(problem))
     }
 
     @Test func `with --json the answer or the error is one document`() async throws {

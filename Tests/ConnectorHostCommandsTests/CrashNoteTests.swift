@@ -4,8 +4,6 @@
 import ConnectorManifest
 import Testing
 
-@testable import ConnectorHostCommands
-
 #if canImport(Glibc)
     import Glibc
 #else
@@ -133,7 +131,8 @@ import Testing
         if isSecond { _ = try await program.run("call", "bad", "abort") }
         let status = try program.start(["status"])
         // The mark is made once the note has been read.
-        let mark = "find '\(workspace.path)/state' -path '*.work/\(status.identifier)' | grep -q ."
+        let process = #""process": *\#(status.identifier)[,}]"#
+        let mark = "grep -Eqrs --include='*.mark' '\(process)' '\(workspace.path)/state'"
         try #require(shell("for i in $(seq 600); do \(mark) && exit 0; sleep 0.1; done; exit 1") == 0)
         _ = try await program.run("call", "bad", "write")
         status.signal(SIGINT)
@@ -299,23 +298,6 @@ import Testing
         let result = try await program.run("status")
         #expect(result.status == 134)
         #expect(result.error.contains("connector-host: \(note)"), "\(result.error)")
-    }
-
-    @Test func `a process that begins a second command keeps its mark until the end`() throws {
-        let workspace = try Workspace()
-        let mark = "\(workspace.path)/connectors.work/\(getpid())"
-        for _ in 0..<2 {
-            WorkMark.begin(besides: "\(workspace.path)/connectors.crash")
-            #expect(unsafe access(mark, F_OK) == 0)
-        }
-        WorkMark.end()
-        #expect(unsafe access(mark, F_OK) != 0)
-        #expect(unsafe access("\(workspace.path)/connectors.work", F_OK) != 0, "the last mark takes its folder along")
-        try workspace.write("", to: "connectors.work/1")
-        #expect(shell("chmod 700 '\(workspace.path)/connectors.work'") == 0)
-        WorkMark.begin(besides: "\(workspace.path)/connectors.crash")
-        WorkMark.end()
-        #expect(unsafe access("\(workspace.path)/connectors.work/1", F_OK) == 0)
     }
 
     @Test func `a program that ends as it should leaves no note`() async throws {

@@ -56,7 +56,7 @@ import Testing
         for line in lines { queue.write(line + "\n") }
         let written = pipe.lines(until: "count=40")
         #expect(Array(written.dropLast()) == lines.prefix(10).map { Substring($0) })
-        #expect(written.last == "warning: lines were dropped, because nobody read them count=40")
+        #expect(written.last == "warning: log lines were dropped because the output was not being read count=40")
         queue.write("more\n")
         #expect(pipe.lines(until: "more") == ["more"])
     }

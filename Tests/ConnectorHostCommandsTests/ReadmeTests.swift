@@ -135,7 +135,7 @@ import Testing
         #expect(blocks.count >= 5)
         for block in blocks {
             var lines = try readFile(block.subject).split(separator: "\n", omittingEmptySubsequences: false)
-            // A page needs no licence header.
+            // A page needs no license header.
             if lines.first?.hasPrefix("//") == true { lines = Array(lines.drop { $0.hasPrefix("//") }.dropFirst()) }
             if lines.first?.hasPrefix("/*") == true { lines = Array(lines.drop { !$0.hasSuffix("*/") }.dropFirst()) }
             #expect(block.text + "\n" == lines.joined(separator: "\n"), "run: scripts/update-readme")

@@ -180,7 +180,7 @@ import Testing
         #expect(document["gates"]?[1]?["state"] == "open")
         let text = try await workspace.program.run("status", "--timeout", "200ms")
         // No server is to blame: the plugin has asked none.
-        #expect(text.output.contains("has forgotten it"))
+        #expect(text.output.contains("forgot to complete the operation"))
         #expect(!text.output.contains("the server is slow"))
     }
 

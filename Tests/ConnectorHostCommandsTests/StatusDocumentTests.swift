@@ -38,6 +38,17 @@ import Testing
         #expect(fix(nil)?.contains("status --learn") == false)
     }
 
+    @Test(arguments: [("sandbox: off", true), ("sandbox: filter, Landlock 7, namespaces", false)])
+    func `a sandbox that holds nothing is red, and no other`(_ sandbox: String, _ isRed: Bool) {
+        var gate = GateReport(path: "gate", state: .open)
+        gate.isolation = .process
+        gate.sandbox = sandbox
+        let document = StatusDocument(report: Report(gates: [gate], state: .open), duration: .seconds(1))
+        let lines = document.lines(TextStyle(isColoured: true))
+        #expect(lines.contains { $0.contains(sandbox) })
+        #expect(lines.contains { $0.contains("\u{1B}[31m\(sandbox)") } == isRed)
+    }
+
     @Test func `calls are shown once there were any, with the last failure`() {
         #expect(!lines(nil).contains { $0.contains("call") })
         #expect(lines(CallCounters(total: 1)).contains { $0.contains("1 call, 0 failed") })

@@ -27,6 +27,15 @@ import Testing
         #expect(try arguments("(data: bytes)", "{\"base64\": \"AA==\"}") == ["data": ["base64": "AA=="]])
     }
 
+    @Test func `a handle is written as earlier calls print it, alone as well as by name`() throws {
+        #expect(try arguments("(reply: handle)", "{\"handle\": 4}") == ["reply": ["handle": 4]])
+        #expect(try arguments("(reply: handle)", "reply={\"handle\": 4}") == ["reply": ["handle": 4]])
+        #expect(try arguments("(reply: handle)", "{\"reply\": {\"handle\": 4}}") == ["reply": ["handle": 4]])
+        #expect(try arguments("(handle: handle)", "{\"handle\": 4}") == ["handle": ["handle": 4]])
+        #expect(try arguments("(handle: handle)", "{\"handle\": {\"handle\": 4}}") == ["handle": ["handle": 4]])
+        #expect(try arguments("(handle: i32)", "{\"handle\": 4}") == ["handle": 4])
+    }
+
     @Test func `bytes are text, or base64 in an object of its own`() throws {
         #expect(try arguments("(n: i32, data: bytes)", "1", "abc") == ["n": 1, "data": "abc"])
         #expect(try arguments("(n: i32, data: bytes)", "1", "{\"base64\": \"AA==\"}")["data"] == ["base64": "AA=="])

@@ -33,7 +33,7 @@ import Testing
         throws
     {
         let field = try field(text)
-        #expect(good.allSatisfy { field.objection(to: $0) == nil })
-        #expect(bad.allSatisfy { field.objection(to: $0)?.hasPrefix("must be") ?? false })
+        #expect(good.allSatisfy { field.problem(with: $0) == nil })
+        #expect(bad.allSatisfy { field.problem(with: $0)?.hasPrefix("must be") ?? false })
     }
 }

@@ -73,7 +73,8 @@ import Testing
                 "math/1": [
                     "start": [
                         "symbol": "a", "signature": "() -> i32", "status": "negative", "codes": ["5": "unavailable"],
-                    ]
+                    ],
+                    "check": ["symbol": "b", "signature": "()", "status": "zero", "statusType": "u8"],
                 ]
             ],
         ]

@@ -122,6 +122,113 @@ let completeManifest = """
         #expect(problems.map(\.code) == [.invalidManifest])
     }
 
+    /// The manifest of a foreign library that opens with one field.
+    private func opening(with type: String, _ field: String) -> (manifest: Manifest?, problems: [ConnectorError]) {
+        let text = """
+            {"manifest": 1, "id": "library", "version": "1.0.0", "abi": [1, 1], "library": "libz.so.1",
+             "configuration": {"value": {\(field)}}, "lifecycle": {"open": "open"},
+             "capabilities": {"library/1": {"open": {"symbol": "a", "signature": "(value: \(type))"}}}}
+            """
+        return Manifest.read(Array(text.utf8), file: "m")
+    }
+
+    @Test(arguments: ["cstring", "cstring?", "string", "bytes32", "json"])
+    func `a foreign library gets no secret, in whose place it would get a placeholder`(type: String) {
+        let problems = opening(with: type, #""secret": true"#).problems
+        #expect(
+            problems.map(\.message) == [
+                #"open takes the secret "value", but the host inserts secrets only into requests of http/1 (invalid-value)"#
+            ]
+        )
+        #expect(problems.first?.fix?.contains("take the file's path") == true)
+        #expect(problems.first?.position?.line == 2)
+    }
+
+    @Test(arguments: [
+        ("i32", "boolean", "integer"), ("u64", "url", "integer"), ("f64", "string", "number"),
+        ("cstring", "integer", "string"),
+        ("bytes", "number", "string"), ("string", "boolean", "string"), ("i8?", "path", "integer"),
+    ])
+    func `a field that a function can never be called with is refused`(parameter: String, field: String, right: String)
+    {
+        let problems = opening(with: parameter, #""type": "\#(field)""#).problems
+        let type = parameter.replacing("?", with: "")
+        #expect(
+            problems.map(\.message) == [
+                #"open takes "value" as \#(type), and the field is of type \#(field) (invalid-value)"#
+            ]
+        )
+        #expect(problems.map(\.fix) == [#"declare the field as "type": "\#(right)""#])
+    }
+
+    @Test func `a handle comes from no field`() {
+        let problems = opening(with: "handle", "").problems
+        #expect(problems.map(\.fix) == ["remove the field: a handle comes from an operation"])
+    }
+
+    @Test(arguments: [
+        (
+            "i32", #""type": "integer", "default": 99999999999"#,
+            "the default must be at most 2147483647, since open takes it as i32"
+        ),
+        (
+            "u8", #""type": "integer", "values": [1, 256]"#,
+            "an allowed value must be at most 255, since open takes it as u8"
+        ),
+        (
+            "u64", #""type": "number", "default": 1.5"#,
+            "the default must be an integer, not a number, since open takes it as u64"
+        ),
+        ("i8", #""type": "integer", "minimum": 128"#, "no number in these bounds fits, since open takes it as i8"),
+        ("cstring", #""default": "a\u0000b""#, "the default must not contain NUL, since open takes it as cstring"),
+        (
+            "u64", #""default": "+5""#,
+            "the default must be an integer from 0 to 18446744073709551615, since open takes it as u64"
+        ),
+        (
+            "bytes", #""type": "json", "default": {"base64": "!"}"#,
+            #"the default must be a string, or its bytes as {"base64": "…"}, since open takes it as bytes"#
+        ),
+    ])
+    func `what a field declares fits the function`(type: String, field: String, message: String) {
+        let problems = opening(with: type, field).problems
+        #expect(problems.map(\.message) == ["configuration.value: \(message) (invalid-value)"])
+    }
+
+    @Test func `a field that opening needs is required, and has the bounds of the parameter`() throws {
+        let (manifest, problems) = opening(with: "i32", #""type": "number", "minimum": 1"#)
+        let field = try #require(manifest?.configuration.first)
+        #expect(problems.isEmpty && field.isRequired && field.type == .integer)
+        #expect(field.minimum == 1 && field.maximum == 2_147_483_647)
+        #expect(field.problem(with: 99_999_999_999) == "must be at most 2147483647")
+        #expect(opening(with: "i32?", #""type": "integer""#).manifest?.configuration.first?.isRequired == false)
+        #expect(
+            opening(with: "i32", #""type": "integer", "default": 1"#).manifest?.configuration.first?.isRequired == false
+        )
+        #expect(opening(with: "u64", "").manifest?.configuration.first?.type == .string, "a text of digits")
+        #expect(opening(with: "cstring", "").manifest?.configuration.first?.mayBeEmpty == true)
+        #expect(opening(with: "cstring", #""required": true"#).manifest?.configuration.first?.mayBeEmpty == false)
+        let json = opening(with: "u64", #""type": "json""#).manifest?.configuration.first
+        #expect(json?.problem(with: "18446744073709551615") == nil && json?.isRequired == true)
+    }
+
+    @Test(arguments: ["", " ", "a\\u0000b"])
+    func `a library has a name`(name: String) {
+        let text = #"{"manifest": 1, "id": "x", "version": "0.0.1", "abi": [1, 1], "library": "\#(name)"}"#
+        let problems = Manifest.read(Array(text.utf8), file: "m").problems
+        #expect(
+            problems.map(\.message) == [
+                "library must be the name or the path of a shared library, such as libz.so.1 (invalid-value)"
+            ]
+        )
+    }
+
+    @Test func `a manifest over the limit is refused without its size, of which only the beginning was read`() {
+        let problems = Manifest.read([UInt8](repeating: 0x20, count: Manifest.sizeLimit + 1), file: "m").problems
+        #expect(problems.map(\.message) == ["the manifest has more than 1024 KiB"])
+        #expect(problems.first?.fix != nil)
+    }
+
     @Test func `a service is required or optional`() throws {
         #expect(
             try problems { $0["services"] = ["required": ["http/1"], "optional": ["log/1", "http/1"]] } == [

@@ -184,6 +184,63 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `a batch has no more events than the pace allows in a second, and at least one`() {
+        var policy = DeliveryPolicy()
+        for (pace, count) in [(5, 5), (0.5, 1), (1e300, 500), (-1, 500), (.nan, 500)] as [(Double, Int)] {
+            policy.pace = pace
+            #expect(policy.limits(BatchLimits()).count == count, "\(pace)")
+        }
+        policy.batchCount = 3
+        #expect(policy.limits(BatchLimits()).count == 3)
+    }
+
+    @Test func `a batch that the vendor does not take uses up none of the pace`() async throws {
+        var policy = DeliveryPolicy()
+        policy.pace = 0.001
+        let bench = Bench(policy: policy)
+        bench.vendor.answers(Vendor.refuses(.unavailable))
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        let start = bench.clock.now()
+        try await bench.outbox.start(isStored: true)
+        await bench.paused()
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        await bench.until { bench.statistics().delivered == 1 }
+        #expect(bench.vendor.batches == [["event-1"], ["event-1"]])
+        #expect(bench.clock.now() - start == 1_000_000_000)
+        await bench.outbox.close()
+    }
+
+    @Test func `an operator's attempt does not wait for the pace`() async throws {
+        var policy = DeliveryPolicy()
+        policy.pace = 0.001
+        let bench = Bench(policy: policy)
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        let start = bench.clock.now()
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 1 }
+        await bench.looked()
+        await bench.outbox.wake("a")
+        await bench.drained()
+        #expect(bench.vendor.batches == [["event-1"], ["event-2"]])
+        #expect(bench.clock.now() == start)
+        await bench.outbox.close()
+    }
+
+    @Test func `an event that grows too old while it waits for the pace becomes a dead letter then`() async throws {
+        var policy = DeliveryPolicy()
+        policy.pace = 0.001
+        policy.maximumAge = .seconds(100)
+        let bench = Bench(policy: policy)
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 1 }
+        await bench.looked()
+        await bench.advance(by: .seconds(101)) { bench.statistics().dead == 1 }
+        #expect(bench.vendor.batches == [["event-1"]])
+        await bench.outbox.close()
+    }
+
     @Test func `a receipt tells what becomes of its event`() async throws {
         let bench = Bench(["a", "b"])
         bench.vendor.answers { .success($0.map { _ in .rejected("never") }) }

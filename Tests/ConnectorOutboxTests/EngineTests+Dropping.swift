@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorOutboxNATS
 @testable import ConnectorOutboxSQLite
 
-/// What engines know about events that were dropped.
+/// How engines drop events, and what they know about those.
 extension EngineTests {
     @Test(arguments: Kind.usable)
     func `waiting events are dropped by id and by age`(_ kind: Kind) async throws {
@@ -94,6 +94,32 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.exact)
+    func `an event that is stored again while those around it are delivered is not passed over`(
+        _ kind: Kind
+    ) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...4, bytes: 100), to: ["a"])
+        #expect(try await engine.drop(RecordSelection(ids: ["event-2", "event-3"])) == 2)
+        let sent = try await batch(engine)
+        #expect(sent.entries.map(\.id) == ["event-1", "event-4"])
+        try await engine.store(
+            [OutboxRecord(path: "a", event: .numbered(3, bytes: 100), state: .dropped, attempts: [])],
+            alsoFor: "a"
+        )
+        try await settle(engine, sent, .delivered)
+        var queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.bytes, queue.delivered) == (1, 100, 2))
+        let left = try await batch(engine)
+        #expect(left.entries.map(\.id) == ["event-3"])
+        try await settle(engine, left, .delivered)
+        // Nothing is left, and the counts agree: otherwise this would throw.
+        #expect(try await batch(engine).isEmpty)
+        queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.bytes, queue.delivered) == (0, 0, 3))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
     func `dropped events are known as such, whatever they waited for, and are not delivered`(_ kind: Kind) async throws
     {
         let engine = try await engine(kind)
@@ -139,6 +165,65 @@ extension EngineTests {
         #expect(try await engine.drop(RecordSelection(ids: ids)) == 1)
         #expect(try await engine.records(RecordSelection(ids: ids)).isEmpty, "nothing needs it anymore")
         #expect(try await engine.records(RecordSelection(states: [.dropped])).isEmpty)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact, [DeliveryOutcome.delivered, .retry(at: OutboxEvent.start), .dead])
+    func `an event that is dropped while it is being delivered stays dropped, unless the vendor takes it`(
+        _ kind: Kind,
+        _ outcome: DeliveryOutcome
+    ) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...10), to: ["a"])
+        let fresh = try await batch(engine)
+        #expect(try await engine.drop(RecordSelection(ids: ["event-1", "event-5"])) == 2)
+        try await settle(engine, fresh, .retry(at: now))
+        let retried = try await batch(engine)
+        #expect(retried.entries.count == 8)
+        #expect(try await engine.drop(RecordSelection(ids: ["event-2", "event-6"])) == 2)
+        try await settle(engine, retried, outcome)
+        var queue = try #require(try await engine.statistics()["a"])
+        let isTaken = if case .delivered = outcome { true } else { false }
+        #expect(queue.queued + queue.dead + queue.delivered == (isTaken ? 8 : 6))
+        #expect(queue.dropped == (isTaken ? 2 : 4))
+        #expect(try await engine.drop(RecordSelection()) == queue.queued + queue.dead)
+        queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dead, queue.bytes) == (0, 0, 0))
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `dropping an event whose id contains a NUL drops no other one`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        let events = ["a\0z", "a"].map { id in
+            OutboxEvent(id: id, kind: EventKind("analytics/1", "track"), createdAt: now, payload: Array("{}".utf8))
+        }
+        try await append(engine, events, to: ["a"])
+        #expect(try await engine.drop(RecordSelection(ids: ["a\0q"])) == 0)
+        #expect(try await engine.drop(RecordSelection(ids: ["a\0z"])) == 1)
+        #expect(try await batch(engine).entries.map(\.id) == ["a"])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `an outbox that drops the oldest neither grows nor slows down`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        let tables = try #require(engine as? SQLiteEngine)
+        var costs: [Int] = []
+        for round in 0..<100 {
+            try await append(engine, events((round * 500 + 1)...(round * 500 + 500), bytes: 100), to: ["a"])
+            let before = try await tables.steps()
+            #expect(try await engine.dropOldest(50_000, of: "a").count == 500)
+            costs.append(try await tables.steps() - before)
+        }
+        // From the 21st round on, each also deletes what is beyond the 10,000 remembered events.
+        let (early, late) = (costs[20..<60].reduce(0, +), costs[60..<100].reduce(0, +))
+        #expect(late * 10 < early * 11)
+        #expect(try await batch(engine).isEmpty)
+        let size = try await tables.pages()
+        try await append(engine, events(60_001...60_001), to: ["a"])
+        #expect(try await batch(engine).entries.map(\.id) == ["event-60001"])
+        #expect(size < 2000, "ten thousand events are remembered, not fifty thousand")
         await engine.close()
     }
 }

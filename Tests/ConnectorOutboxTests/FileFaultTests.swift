@@ -317,6 +317,72 @@ import Testing
         await second.close()
     }
 
+    @Test(arguments: [true, false])
+    func `a file renamed into the place of an open one keeps its events, though the log of the other is there`(
+        isRead: Bool
+    ) async throws {
+        let other = try Folder()
+        let source = try await other.engine()
+        _ = try await source.append((101...120).map { .numbered($0) }, to: ["a"])
+        await source.close()
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1), .numbered(2)], to: ["a"])
+        #expect(try await ids(engine) == ["event-1", "event-2"])
+        try #require(unsafe rename(other.file, path) == 0)
+        try #require(folder.names.contains("outbox.sqlite-wal"))
+        let numbers = Array(101...120)
+        if isRead {
+            #expect(try await ids(engine) == numbers.map { "event-\($0)" })
+            #expect(try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start).entries.count == 20)
+        }
+        _ = try await engine.append([.numbered(3)], to: ["a"])
+        #expect(try await ids(engine) == (numbers + [3]).map { "event-\($0)" })
+        await engine.close()
+        let kept = try #require(aside.paths.first)
+        let database = try Database(kept)
+        #expect(try database.statement("SELECT count(*) FROM events").integer() == 2)
+        #expect(aside.all.count == 1)
+        let next = try await self.engine()
+        #expect(try await next.statistics()["a"]?.queued == 21)
+        await next.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `the index of the log is made again if it is removed, so that other processes share it`(
+        isRead: Bool
+    ) async throws {
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        #expect(try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start).entries.count == 1)
+        #expect(try await ids(engine) == ["event-1"])
+        try #require(unsafe unlink(path + "-shm") == 0)
+        if isRead {
+            #expect(try await ids(engine) == ["event-1"])
+        } else {
+            _ = try await engine.append([.numbered(2)], to: ["a"])
+        }
+        #expect(folder.names.contains("outbox.sqlite-shm"))
+        _ = try await engine.append([.numbered(3)], to: ["a"])
+        #expect(try await ids(engine) == (isRead ? [1, 3] : [1, 2, 3]).map { "event-\($0)" })
+        await engine.close()
+        #expect(aside.all.isEmpty && !folder.names.contains { $0.contains("kept") })
+    }
+
+    @Test func `a file that closes without the index of its log leaves the log to others`() async throws {
+        do {
+            let tables = try OutboxTables(path)
+            try tables.transaction(isStable: true) { tables throws(Database.Failure) in
+                _ = try tables.append([.numbered(1)], to: ["a"])
+            }
+            try #require(unsafe unlink(path + "-shm") == 0)
+            withExtendedLifetime(tables) {}
+        }
+        #expect(folder.names.contains("outbox.sqlite-wal"))
+        let engine = try await engine()
+        #expect(try await ids(engine) == ["event-1"])
+        await engine.close()
+    }
+
     /// Sizes in bytes, and the text that stands there instead of the log.
     @Test(arguments: [0, 32, 4000, 12000], ["", "no log "])
     func `a log that is cut short while hosts use it stops neither of them`(_ size: Int, _ text: String) async throws {

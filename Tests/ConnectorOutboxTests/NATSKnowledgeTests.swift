@@ -39,8 +39,8 @@ import Testing
         isGone.withLock { $0 = true }
         await bench.clock.advance(toTimerAfter: .seconds(1))
         if bench.outbox.fault == nil { await bench.until { bench.outbox.fault != nil } }
-        let words = isStream ? "stream not found" : "no consumer for a"
-        #expect(bench.outbox.fault?.message.contains(words) == true)
+        let words = isStream ? "the NATS servers have no stream OUTBOX" : "the stream OUTBOX has no consumer for a"
+        #expect(bench.outbox.fault?.code == .missing && bench.outbox.fault?.message.contains(words) == true)
         #expect(bench.outbox.fault?.fix?.contains("outbox migrate") == true)
         isGone.withLock { $0 = false }
         await bench.clock.advance(toTimerAfter: .seconds(1))
@@ -65,76 +65,29 @@ import Testing
             created: OutboxEvent.start
         )
         var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
-        state.adopt(["a": consumer], settledBefore: [:])
+        func adopt(_ consumers: [String: NATSSchema.Consumer]) {
+            state.adopt(consumers, since: state.reading(at: 0), now: 0)
+        }
+        adopt(["a": consumer])
         state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, payload: [], reply: "reply", until: .max)])
         state.oldest["a"] = NATSEngine.OldestEvent(floor: 0)
         state.noteSettled([entry], at: "a")
-        state.adopt(["a": consumer], settledBefore: [:])
+        adopt(["a": consumer])
         // The servers' clocks and files differ by little.
         consumer.created = later
-        state.adopt(["a": consumer], settledBefore: [:])
+        adopt(["a": consumer])
         #expect(state.leases["a"]?.held.count == 1)
         #expect(state.oldest["a"]?.floor == 0)
         consumer.created = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 2_000_000_000)
-        state.adopt(["a": consumer], settledBefore: [:])
+        adopt(["a": consumer])
         #expect(state.leases["a"]?.held.isEmpty == true)
         #expect(state.oldest["a"]?.floor == nil)
         #expect(state.settled["a"]?.contains(1, storedAt: OutboxEvent.start) == true)
         #expect(state.settled["a"]?.contains(1, storedAt: later) == false)
         state.leases["a"]?.add([NATSLeases.LeasedEvent(entry: entry, payload: [], reply: "reply", until: .max)])
-        state.adopt([:], settledBefore: [:])
-        state.adopt(["a": consumer], settledBefore: [:])
+        adopt([:])
+        adopt(["a": consumer])
         #expect(state.leases["a"]?.held.isEmpty == true)
-    }
-
-    @Test func `how many events have gone with a consumer is known, however long it was away`() {
-        var consumer = NATSSchema.Consumer(
-            path: "a",
-            slot: 0,
-            lease: 30_000_000_000,
-            pending: 4,
-            leased: 3,
-            floor: 0,
-            last: 3,
-            created: OutboxEvent.start
-        )
-        var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
-        var lost = [state.adopt(["a": consumer], settledBefore: [:]), state.adopt([:], settledBefore: [:])]
-        // Another host has delivered some, while a listing lacked the consumer.
-        (consumer.pending, consumer.leased) = (2, 3)
-        lost += [state.adopt(["a": consumer], settledBefore: [:]), state.adopt([:], settledBefore: [:])]
-        (consumer.pending, consumer.leased) = (1, 0)
-        consumer.created = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 60_000_000_000)
-        lost += [state.adopt(["a": consumer], settledBefore: [:]), state.adopt(["a": consumer], settledBefore: [:])]
-        #expect(lost == [[:], [:], [:], [:], ["a": 4], [:]])
-    }
-
-    @Test func `events that this host has settled since it last looked are not gone with a consumer`() {
-        func entry(_ position: Int64) -> OutboxBatch.Entry {
-            let event = OutboxEvent.numbered(Int(position))
-            return OutboxBatch.Entry(position: position, attempts: 0, event: event, storedAt: OutboxEvent.start)
-        }
-        var consumer = NATSSchema.Consumer(
-            path: "a",
-            slot: 0,
-            lease: 30_000_000_000,
-            pending: 5,
-            leased: 1,
-            floor: 0,
-            last: 1,
-            created: OutboxEvent.start
-        )
-        var state = NATSEngine.State(slots: [:], created: [:], leases: [:])
-        let before = state.settledCounts
-        // While the consumer is read: the reading may include it, or not.
-        state.noteSettled([entry(1)], at: "a")
-        var lost = [state.adopt(["a": consumer], settledBefore: before)]
-        // An attempt is recorded twice if that fails in the middle.
-        for _ in 1...2 { state.noteSettled((2...4).map(entry), at: "a") }
-        (consumer.pending, consumer.leased) = (0, 0)
-        consumer.created = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + 60_000_000_000)
-        lost.append(state.adopt(["a": consumer], settledBefore: state.settledCounts))
-        #expect(lost == [[:], ["a": 2]])
     }
 
     @Test func `the last settled events are remembered, also those that the server knows to be settled`() {
@@ -223,14 +176,14 @@ import Testing
         let (hour, start): (UInt64, UInt64) = (3_600_000_000_000, OutboxEvent.start.nanoseconds)
         let now = Timestamp(nanoseconds: start + 9 * hour)
         // An hour ago, the servers' clock said that it was the start.
-        let known = NATSEngine.ServerTime(time: OutboxEvent.start, toldAt: 5)
+        let known = NATSEngine.ServerTime(time: OutboxEvent.start, receivedAt: 5)
         let old = known.local(Timestamp(nanoseconds: start - hour), now: now, monotonic: 5 + hour)
         #expect(old?.nanoseconds == start + 7 * hour)
         let fresh = known.local(Timestamp(nanoseconds: start + hour), now: now, monotonic: 5 + hour)
         #expect(fresh == now)
         let later = known.local(Timestamp(nanoseconds: start + 2 * hour), now: now, monotonic: 5 + hour)
         #expect(later == now)
-        let unknown = NATSEngine.ServerTime(time: nil, toldAt: 5)
+        let unknown = NATSEngine.ServerTime(time: nil, receivedAt: 5)
         #expect(unknown.local(OutboxEvent.start, now: now, monotonic: 5) == nil)
     }
 

@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a retry that is wanted at once is taken back from the server`() {
         var leases = leases()
-        leases.hasten(time: time(10))
+        leases.expediteRetries(at: time(10))
         #expect(leases.nextRetry == time(10))
         #expect(leases.prepare(100, now: 10 * Self.second, time: time(10)).recalled == ["1"])
     }

@@ -10,12 +10,12 @@ import Testing
     @Test func `an initial state that was read too early is not told after a change`() async {
         let (stream, continuation) = AsyncStream.makeStream(of: DeliveryChange.self)
         let follower = ReceiptSubscriber(of: ["a", "b"], continuation)
-        follower.tell(DeliveryChange("a", .dead))
+        follower.send(DeliveryChange("a", .dead))
         follower.begin(with: DeliveryChange("a", .queued))
         follower.begin(with: DeliveryChange("b", .queued))
-        follower.tell(DeliveryChange("b", .retrying))
+        follower.send(DeliveryChange("b", .retrying))
         follower.begin(with: DeliveryChange("b", .queued))
-        follower.tell(DeliveryChange("b", .delivered))
+        follower.send(DeliveryChange("b", .delivered))
         var told: [String] = []
         for await change in stream { told.append("\(change.connector) \(change.state)") }
         #expect(told == ["a dead", "b queued", "b retrying", "b delivered"])

@@ -56,6 +56,56 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `an event that is due before a batch that is sent again goes alone, and the batch as it was`()
+        async throws
+    {
+        let bench = Bench()
+        bench.vendor.answers { events in
+            .success(events.map { $0.id == "event-3" ? .accepted : .retry("not this one", code: .conflict) })
+        }
+        // Another connector has it, so it is a retry without a wait once this one is to get it.
+        _ = try await bench.outbox.engine().append([.numbered(9)], to: ["b"])
+        _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 1 }
+        bench.vendor.answers(Vendor.refuses(.unavailable, after: .seconds(10)))
+        await bench.clock.timers(atLeast: 2)
+        bench.clock.advance(by: .seconds(1))
+        await bench.paused()
+        _ = try await bench.outbox.append([.numbered(9)], to: ["a"])
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        await bench.nextAttempt()
+        while bench.vendor.batches.count < 4 { await Task.yield() }
+        let batches = [[1, 2, 3], [1, 2], [9], [1, 2]]
+        #expect(bench.vendor.batches == batches.map { $0.map { "event-\($0)" } })
+        await bench.outbox.close()
+    }
+
+    @Test func `what is sent again is picked out of the retries, and nothing joins it or is cut to its size`() {
+        func retries(_ numbers: ClosedRange<Int>) -> OutboxBatch {
+            var batch = OutboxBatch(events: (1...6).map { .numbered($0) })
+            for index in batch.entries.indices { batch.entries[index].attempts = 1 }
+            return batch.part(numbers.map { $0 - 1 })
+        }
+        func events(_ numbers: Int...) -> [OutboxEvent] { numbers.map { .numbered($0) } }
+        var progress = Delivery.Progress(count: 2)
+        progress.repeated = [
+            Delivery.Repetition(count: 3, positions: [2, 4, 5], waitAlone: true, isSuspect: false),
+            Delivery.Repetition(count: 1, positions: [3, 6], waitAlone: true, isSuspect: true),
+        ]
+        let repeated = progress.part(of: retries(2...6))
+        #expect(repeated.events == events(2, 4, 5))
+        #expect(repeated.isFull, "nothing may join it")
+        #expect(progress.part(of: retries(3...6)).events == events(3), "half of it")
+        #expect(progress.part(of: retries(1...6)).events == events(1))
+        progress.repeated.removeFirst()
+        #expect(progress.part(of: retries(1...6)).events == events(1, 2), "as many as a new batch has")
+        var new = retries(2...6)
+        for index in new.entries.indices { new.entries[index].attempts = 0 }
+        progress.repeated = [Delivery.Repetition(count: 3, positions: [2, 4, 5], waitAlone: true, isSuspect: false)]
+        #expect(progress.part(of: new).events == events(2), "new events leave in order")
+    }
+
     @Test func `what has arrived joins a batch that can no longer be repeated, since an event in it has grown too old`()
         async throws
     {
@@ -135,6 +185,27 @@ import Testing
         await bench.nextAttempt()
         await bench.drained()
         #expect(bench.statistics().delivered == 199)
+        await bench.outbox.close()
+    }
+
+    @Test func `a batch that fails by itself twice is halved, until the event to blame holds up no others`()
+        async throws
+    {
+        let bench = Bench(limits: BatchLimits(count: 8))
+        bench.vendor.answers { events in
+            guard events.contains(where: { $0.id == "event-3" }) else {
+                return .success(events.map { _ in .accepted })
+            }
+            return .failure(ConnectorError(.failed, "not these", isRetryable: true))
+        }
+        _ = try await bench.outbox.append(bench.events(1...8), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...7 { await bench.nextAttempt() }
+        await bench.until { bench.statistics().delivered == 7 }
+        let batches = [1...8, 1...8, 1...4, 1...2, 3...6, 3...6, 3...4, 3...3, 3...3, 4...4, 5...6, 7...8]
+        #expect(bench.vendor.batches == batches.map { $0.map { "event-\($0)" } })
+        #expect(bench.pauses.reasons == ["not these", nil, "not these", nil])
+        #expect(bench.statistics().queued == 1 && bench.statistics().dead == 0)
         await bench.outbox.close()
     }
 

@@ -124,7 +124,7 @@ import Testing
         await engine.close()
     }
 
-    /// A transaction that was not synchronised may be on the disk while the one before it is not.
+    /// A transaction that was not synchronized may be on the disk while the one before it is not.
     @Test func `a power failure between two deliveries loses no event`() async throws {
         let first = try await engine()
         _ = try await first.append((1...3).map { .numbered($0) }, to: ["a"])
@@ -248,9 +248,15 @@ import Testing
         #expect(aside.all.last?.reason.contains("may get events again") == false)
     }
 
-    @Test func `a damaged header revives neither dead letters nor dropped events`() async throws {
+    /// The name of the format, the size of a page (4096, 65536 and none), the part of each that others use, and the format of the schema.
+    @Test(
+        arguments: [
+            (3, [0x68]), (16, [0x10, 0x00]), (16, [0x00, 0x01]), (16, [0xFF, 0xFF]), (20, [0x20]), (47, [0xFF]),
+        ] as [(Int, [UInt8])]
+    )
+    func `a damaged header revives neither dead letters nor dropped events`(offset: Int, bytes: [UInt8]) async throws {
         try await store()
-        folder.write(Array("h".utf8), to: folder.file, at: 3)
+        folder.write(bytes, to: folder.file, at: offset)
         let engine = try await engine()
         #expect(aside.all.count == 1)
         try await checkStored(engine)
@@ -279,6 +285,113 @@ import Testing
         let reason = try #require(aside.all.last?.reason)
         #expect(reason.contains("at least \(400 - queued) events could not be read"), "\(reason)")
         await engine.close()
+    }
+
+    @Test func `of a file that is not an outbox it is not known how many events are missing`() async throws {
+        try await store()
+        let size = folder.bytes(folder.file).count
+        folder.write((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ $0 >> 8) }, to: folder.file)
+        let engine = try await engine()
+        let reason = try #require(aside.all.last?.reason)
+        #expect(reason.contains("0 waiting events"), "\(reason)")
+        #expect(reason.contains("how many are missing is not known"), "\(reason)")
+        await engine.close()
+    }
+
+    @Test func `events that the counters name and that left no other trace are told of`() async throws {
+        try await alter("DELETE FROM events WHERE id IN ('event-11', 'event-12')")
+        let engine = try await engine()
+        let reason = try #require(aside.all.last?.reason)
+        #expect(reason.contains("up to 2 more may be missing, by the counters"), "\(reason)")
+        #expect(Set(try await waiting(engine, "b")) == Set(names(1...20)).subtracting(["event-11", "event-12"]))
+        await engine.close()
+    }
+
+    // MARK: The file without its log, and the log without its file
+
+    @Test(arguments: [true, false])
+    func `a log whose file is missing or empty is read, and not deleted`(isMissing: Bool) async throws {
+        let first = try await engine()
+        for number in 1...20 { _ = try await first.append([.numbered(number)], to: ["a"]) }
+        let batch = try await first.batch(for: "a", upTo: BatchLimits(count: 5), now: OutboxEvent.start)
+        let attempt = Attempt(at: OutboxEvent.start, failures: Array(repeating: nil, count: 5))
+        try await first.settle(batch, Array(repeating: .delivered, count: 5), attempt)
+        let log = folder.bytes(folder.file + "-wal")
+        await first.close()
+        place([], log)
+        if isMissing { unsafe unlink(folder.file) }
+        #expect(SQLiteEngine.isStored(in: folder.path))
+        #expect(await SQLiteEngine.waitingCount(in: folder.path) == 0)
+        #expect(folder.bytes(folder.file + "-wal") == log, "looking leaves it as it is")
+        let engine = try await engine()
+        #expect(aside.all.count == 1)
+        #expect(try await waiting(engine, "a") == names(6...20), "\(aside.all.last?.reason ?? "")")
+        let kept = try #require(aside.all.last?.path)
+        #expect(folder.bytes(kept + "-wal") == log)
+        await engine.close()
+    }
+
+    // MARK: Positions
+
+    /// The bits to flip in the last byte of the position of an event of twenty: with them the event is in front of others, in the place of
+    /// another, behind all others, or beyond what was ever given.
+    @Test(arguments: [(10, 0x08), (10, 0x01), (10, 0x10), (10, 0x40), (20, 0x08), (20, 0x40)] as [(Int, UInt8)])
+    func `an event with a damaged position arrives in its turn, and holds up no other`(
+        number: Int,
+        bits: UInt8
+    ) async throws {
+        let first = try await engine()
+        _ = try await first.append((1...20).map { .numbered($0) }, to: ["a"])
+        await first.close()
+        try alterPosition(of: number, bits)
+        let engine = try await engine()
+        var delivered: [String] = []
+        while case let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start),
+            !batch.isEmpty
+        {
+            #expect(batch.damage == nil)
+            delivered += batch.entries.map(\.id)
+            let attempt = Attempt(at: OutboxEvent.start, failures: batch.entries.map { _ in nil })
+            try await engine.settle(batch, batch.entries.map { _ in .delivered }, attempt)
+        }
+        #expect(delivered == names(1...20), "\(aside.all.last?.reason ?? "")")
+        #expect(aside.all.count == 1)
+        #expect(aside.all.last?.reason.contains("none is known to be missing") == true)
+        await engine.close()
+    }
+
+    /// Flips bits in the last byte of the position of an event.
+    private func alterPosition(of number: Int, _ bits: UInt8) throws {
+        // The id follows the head of its record, which begins with its size, and that follows the position.
+        let id = try #require(folder.offset(of: "event-\(number)analytics", in: folder.file))
+        let bytes = folder.bytes(folder.file)
+        let head = try #require((6...10).first { Int(bytes[id - $0]) == $0 && bytes[id - $0 + 1] == 0 })
+        try #require(bytes[id - head - 1] == UInt8(number))
+        folder.write([UInt8(number) ^ bits], to: folder.file, at: id - head - 1)
+    }
+
+    @Test func `a cursor that has passed waiting events is noticed while the file is open`() async throws {
+        let engine = try await engine()
+        _ = try await engine.append((1...20).map { .numbered($0) }, to: ["a"])
+        #expect(try await waiting(engine, "a") == names(1...20))
+        try Database(folder.file).run("UPDATE cursors SET position = position + 20")
+        #expect(try await waiting(engine, "a") == names(1...20))
+        #expect(aside.all.count == 1)
+        await engine.close()
+    }
+
+    @Test func `a retry whose event has another position is noticed, and made`() async throws {
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        let attempt = Attempt(at: OutboxEvent.start, failures: [DeliveryFailure(.unavailable, "away")])
+        try await engine.settle(batch, [.retry(at: OutboxEvent.start)], attempt)
+        await engine.close()
+        try alterPosition(of: 1, 1)
+        let next = try await self.engine()
+        #expect(try await waiting(next, "a") == names(1...1), "\(aside.all.last?.reason ?? "")")
+        #expect(aside.all.count == 1)
+        await next.close()
     }
 
     // MARK: Events

@@ -66,7 +66,9 @@ final class SteeredEngine: OutboxEngine {
         return try await inner.settle(batch, outcomes, attempt)
     }
 
-    func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) { try await inner.hasten(path, now: now) }
+    func expediteRetries(of path: String, now: Timestamp) async throws(ConnectorError) {
+        try await inner.expediteRetries(of: path, now: now)
+    }
 
     func dropOldest(_ bytes: Int, of path: String) async throws(ConnectorError) -> [String] {
         try await inner.dropOldest(bytes, of: path)

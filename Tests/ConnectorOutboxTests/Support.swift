@@ -156,6 +156,11 @@ final class Vendor: Sendable {
                 ? .failure(ConnectorError(.invalid, "bad request")) : .success(events.map { _ in .accepted })
         }
     }
+
+    /// Takes every event but the first, which fails by itself.
+    static let failsFirst: Answer = { events in
+        .success(events.map { $0.id == "event-1" ? .retry("not this one", code: .conflict) : .accepted })
+    }
 }
 
 /// What an outbox tells of its deliveries: why they began to fail, and nil each time that they succeeded again.

@@ -29,15 +29,15 @@ struct CountedEntrance {
     /// Enters and leaves.
     ///
     /// - Returns: The nanoseconds of each time.
-    func pass(_ passage: RundownGuard.Passage, _ count: Int) throws -> Double {
+    func pass(_ kind: RundownGuard.CallKind, _ count: Int) throws -> Double {
         let before = rundown.typedCalls
         let start = ContinuousClock.now
         for _ in 0..<count {
-            guard case .some = rundown.admitNow(passage) else { throw Failure("the rundown guard is shut") }
+            guard case .some = rundown.admitNow(kind) else { throw Failure("the rundown guard is shut") }
         }
         let duration = ContinuousClock.now - start
         let counted = rundown.typedCalls - before
-        guard counted == (passage == .typed ? UInt64(count) : 0) else {
+        guard counted == (kind == .typed ? UInt64(count) : 0) else {
             throw Failure("the rundown guard counts \(counted)")
         }
         return Double(duration.nanoseconds) / Double(count)

@@ -63,7 +63,7 @@ impl Host {
         Ok(())
     }
 
-    /// Runs a future beside the calls, for instance one that polls a vendor, on threads of the host: it must not block them.
+    /// Runs a future in the background, for instance one that polls a vendor, on threads of the host: it must not block them.
     /// The manifest must require `clock/1`.
     ///
     /// It is cancelled when the gate closes, before [`Plugin::close`](crate::Plugin::close) begins: dropped, or if it runs just

@@ -8,7 +8,7 @@
 //!
 //! [`Host`] has a function for each service that the manifest names: requests over `http/1`, the time and [`Host::sleep`],
 //! [`Host::log`], [`Host::emit`] for events, [`Host::storage`] for values that survive a restart, and [`Host::gate`] for the
-//! gates under `uses`. [`Host::spawn`] runs a future beside the calls.
+//! gates under `uses`. [`Host::spawn`] runs a future in the background.
 //!
 //! ```
 //! use connector::{Error, Evidence, Host, Json, Plugin, Url};

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-//! The calls of an instance, and what it does beside them, as futures. There is no thread and no queue here: whatever wakes a
+//! The calls of an instance, and its background work, as futures. There is no thread and no queue here: whatever wakes a
 //! future, such as the end of a request on a thread of the host, continues it.
 
 use crate::{sys, Error, Host, Level, Status};
@@ -17,11 +17,11 @@ type Completion = Result<Option<Vec<u8>>, Error>;
 type BoxedFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
 thread_local! {
-    /// What `Purpose::operation` and the deadline are of the task that this thread runs; 0 and none without one.
+    /// The operation and the deadline of the task that this thread is running; 0 and no deadline if it runs none.
     static CALL: Cell<(u64, u64)> = const { Cell::new((0, sys::NO_DEADLINE)) };
 }
 
-/// The operation of the call that this thread runs, a number that is none for work beside the calls; 0 without a task.
+/// The operation of the call that this thread runs; for background work, a number that no call has; 0 if no task runs.
 pub(crate) fn operation() -> u64 {
     CALL.get().0
 }
@@ -31,8 +31,8 @@ pub(crate) fn deadline() -> u64 {
     CALL.get().1
 }
 
-/// Distinguishes this thread from all other living threads: the address of a variable of which each has its own. Unlike
-/// `std::thread::current()`, it leaves nothing behind in threads, which are the host's.
+/// Identifies this thread among the live ones: the address of a thread-local variable. Unlike `std::thread::current()`, it
+/// leaves nothing behind in threads, which are the host's.
 fn this_thread() -> usize {
     CALL.with(|call| call as *const Cell<(u64, u64)> as usize)
 }
@@ -42,7 +42,7 @@ pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// What a task is for. The work beside the calls is numbered in the order in which it began.
+/// What a task is for. Background tasks are numbered in the order in which they began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
     Call(u64),
@@ -50,8 +50,8 @@ enum Purpose {
 }
 
 impl Purpose {
-    /// The operation of the call. Work beside the calls has a number that is no call, because 0 would stand for the call that began it:
-    /// the callbacks in which the work goes on belong to that.
+    /// The operation of the call. Background work has a number that no call has, because 0 would stand for the call that began it:
+    /// the callbacks that continue the work belong to that call.
     fn operation(self) -> u64 {
         match self {
             Purpose::Call(operation) => operation,
@@ -60,10 +60,10 @@ impl Purpose {
     }
 }
 
-/// The pending calls of an instance, and its work beside them.
+/// The pending calls of an instance, and its background work.
 ///
 /// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread,
-/// its runner, removes it last of all; `end` waits for the runners of the tasks that it finds there. What other threads do to
+/// its runner, removes it as its last step; `end` waits for the runners of the tasks that it finds there. What other threads do to
 /// a task meanwhile:
 ///
 /// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels:
@@ -81,12 +81,12 @@ pub(crate) struct Tasks {
     work: Mutex<Work>,
 }
 
-/// The work beside the calls.
+/// The background work.
 #[derive(Default)]
 struct Work {
-    /// How much has begun.
+    /// How many background tasks were started.
     count: u64,
-    /// Whether no more may begin.
+    /// Whether new ones are refused.
     is_over: bool,
 }
 
@@ -101,9 +101,9 @@ impl Tasks {
         self.add(host, Purpose::Call(call.operation), call.deadline_ns, Box::pin(future)).run();
     }
 
-    /// Adds a future that runs beside the calls, from its first wake on.
+    /// Adds a future that runs in the background, from its first wake on.
     ///
-    /// Returns nothing, and drops the future, once no more may begin.
+    /// Drops the future and returns `None` once new work is refused.
     pub(crate) fn begin(
         self: &Arc<Self>,
         host: Host,
@@ -143,7 +143,7 @@ impl Tasks {
         }
     }
 
-    /// Drops what runs beside the calls, and lets no more begin; returns even if another thread still runs some.
+    /// Drops the background work, and refuses new work; returns even if another thread still runs some.
     pub(crate) fn end_work(&self) {
         lock(&self.work).is_over = true;
         let work = Purpose::Work(0)..;
@@ -169,7 +169,7 @@ impl Tasks {
     }
 }
 
-/// A call, or work beside the calls.
+/// A call, or background work.
 pub(crate) struct Task {
     tasks: Arc<Tasks>,
     host: Host,
@@ -236,7 +236,7 @@ impl Task {
         }
     }
 
-    /// Completes the call. Nobody awaits work beside the calls: the log tells of a panic.
+    /// Completes the call. Background work has no caller, so its panics are logged.
     fn complete(&self, completion: Completion) {
         match (self.purpose, completion) {
             (Purpose::Call(operation), completion) => self.host.complete(operation, completion),
@@ -270,7 +270,7 @@ impl Task {
     }
 }
 
-/// Drops a future. Nobody needs to hear of a panic in that: the call has ended, or has a result.
+/// Drops a future. A panic there is ignored: the call has ended, or has a result.
 fn discard(future: BoxedFuture) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
 }

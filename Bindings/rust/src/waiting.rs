@@ -25,7 +25,7 @@ pub(crate) struct Pending<Value> {
     cancel: Cancel,
 }
 
-/// Cancels work of the host, without effect on work that has ended; returns whether its callback will not run any more.
+/// Cancels work of the host, without effect on work that has ended; returns whether its callback will no longer run.
 pub(crate) type Cancel = fn(Host, u64) -> bool;
 
 impl<Value> Pending<Value> {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-//! What a plugin does beside its calls, and until when.
+//! The background work of a plugin, and when it ends.
 
 use connector::{sys, Error, Evidence, Host, Json, Plugin, Status};
 use std::os::raw::c_void;
@@ -16,7 +16,7 @@ struct Counter {
     counting: OnceLock<()>,
 }
 
-/// Tells of its end.
+/// Logs when it is dropped.
 struct Ended(Host);
 
 impl Drop for Ended {
@@ -89,7 +89,7 @@ struct Lender {
     timers: Mutex<Vec<Timer>>,
     /// What was logged, and what calls were completed with.
     told: Mutex<Vec<String>>,
-    /// The threads that told it.
+    /// The threads that did so.
     tellers: Mutex<Vec<ThreadId>>,
 }
 

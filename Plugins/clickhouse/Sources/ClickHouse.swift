@@ -53,7 +53,7 @@ final class ClickHouse: AnalyticsPlugin {
         try check(answer)
         self.knowsTokens.store(knowsTokens, ordering: .relaxed)
         let detail = "the table \(requests.table) of \(requests.database) can be read"
-        return .reachable(knowsTokens ? detail : "\(detail); the server is too old to tell two inserts of the same")
+        return .reachable(knowsTokens ? detail : "\(detail); the server is too old to recognize a repeated insert")
     }
 
     /// Throws unless ClickHouse performed the request. Its answers are empty, so only its headers distinguish them from a proxy's.

@@ -92,7 +92,7 @@ struct DatasetteRequests {
         let hyphen = UInt8(ascii: "-")
         return name.utf8.map { byte in
             guard !byte.isWordCharacter, byte != hyphen else { return String(UnicodeScalar(byte)) }
-            return (byte < 16 ? "~0" : "~") + String(byte, radix: 16, uppercase: true)
+            return "~" + byte.hexadecimal(uppercase: true)
         }.joined()
     }
 }

@@ -43,7 +43,7 @@ final class Etcd: SettingsPlugin {
         return evidence(of: snapshot)
     }
 
-    /// Reads the settings. The evidence says so if changes are not followed: a proof that failed would end the reading, too.
+    /// Reads the settings. The evidence says so if they are not being watched: a failed proof would also end the reading.
     func probe() async throws -> [Evidence] {
         evidence(of: try await connection.snapshot())
     }
@@ -70,7 +70,7 @@ final class Etcd: SettingsPlugin {
 
     private func evidence(of snapshot: EtcdSnapshot) -> [Evidence] {
         var detail = "the server answers; settings stored: \(snapshot.values.members.count)"
-        if let failure = watch.failure { detail += "; changes are not followed: \(failure.message)" }
+        if let failure = watch.failure { detail += "; they are not being watched for changes: \(failure.message)" }
         return [connection.requests.token == nil ? .reachable(detail) : .authenticated(detail)]
     }
 }

@@ -86,7 +86,7 @@ final class EtcdConnection: Sendable {
         case .integer(8): error.status = .rateLimited
         default: break
         }
-        // These codes also mean other things: only the words tell that the token is from before a change of users or roles, or that the
+        // These codes also mean other things: only the message says that the token is from before a change of users or roles, or that the
         // user or password is wrong.
         if (Self.oldTokens + Self.wrongUsers).contains(where: { words?.hasSuffix($0) == true }) {
             (error.status, error.isRetryable) = (.unauthorized, false)

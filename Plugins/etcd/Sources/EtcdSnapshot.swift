@@ -38,7 +38,7 @@ struct EtcdSnapshot: Sendable {
             guard let revision = EtcdAnswer.revision(pair["mod_revision"]) else {
                 throw PluginError(
                     .protocolViolation,
-                    "etcd's watch tells of a change without a revision",
+                    "etcd's watch reports a change without a revision",
                     domain: "etcd"
                 )
             }

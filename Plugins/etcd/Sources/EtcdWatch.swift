@@ -10,14 +10,14 @@ final class EtcdWatch: Sendable {
     /// The most bytes of one message from the server, which by default accepts requests of at most 1.5 MB.
     private static let messageLimit = 4 << 20
     private static let pauses = Backoff(initial: .seconds(1), maximum: .seconds(30))
-    /// How long changes must be unfollowed to be worth telling, and how long a watch must last to count as a good one, in nanoseconds.
+    /// How long the watch must be down before that is reported, and how long it must last to count as healthy, in nanoseconds.
     private static let patience: UInt64 = 30_000_000_000
 
-    /// How well the changes are followed. Times are monotonic, in nanoseconds.
+    /// The health of the watch. Times are monotonic, in nanoseconds.
     private struct Health {
         /// When the watch under way began; nil if there is none.
         var beginning: UInt64?
-        /// Since when no watch has lasted, and why the last one ended; nil if one has.
+        /// When the watch was last healthy, and why it ended; nil if it has been since.
         var failure: (since: UInt64, error: PluginError)?
     }
 
@@ -30,7 +30,7 @@ final class EtcdWatch: Sendable {
         (self.connection, self.defaults, self.host) = (connection, defaults, host)
     }
 
-    /// Why changes have not been followed for a while, although the settings can be read; nil if they are.
+    /// Why the watch has been down for a while, although the settings can be read; nil if it is up.
     var failure: PluginError? {
         let now = host.clock.monotonic
         return health.withLock { health in
@@ -70,7 +70,7 @@ final class EtcdWatch: Sendable {
                 guard error.status != .cancelled, error.status != .notOpen else { return }
                 failures = note(error) ? 1 : failures + 1
                 pause = max(Self.pauses.bound(after: failures), min(error.retryAfter ?? .zero, .seconds(3600)))
-                host.log.log(.warning, "changes of settings are not followed", ["reason": .string(error.message)])
+                host.log.log(.warning, "settings are not being watched for changes", ["reason": .string(error.message)])
             }
             do throws(PluginError) {
                 try await host.clock.sleep(for: pause)

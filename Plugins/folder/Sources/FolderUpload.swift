@@ -138,7 +138,7 @@ final class FolderUpload {
             }
         case .tag(let tag):
             guard try root.status(of: name, in: parent)?.tag == tag else {
-                throw PluginError(.conflict, "\"\(request.path)\" is not there with the tag any more")
+                throw PluginError(.conflict, "\"\(request.path)\" no longer has the tag")
             }
         }
         guard unsafe renameat(uploads, id, parent.descriptor, name) == 0 else { throw FolderFailure.error(message) }

@@ -25,7 +25,7 @@ struct GA4: AnalyticsPlugin {
         let event = AnalyticsEvent(.page, anonymousId: String(repeating: "0", count: 32))
         let item = try GA4Events.encode(event, now: host.clock.now)
         try await validate(requests.collect([item], of: event, isCheck: true))
-        return [.reachable("the validation server takes the protocol's requests; Google tells nothing of secrets")]
+        return [.reachable("the validation server takes the protocol's requests; Google does not check secrets")]
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {

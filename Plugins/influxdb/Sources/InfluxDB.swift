@@ -27,7 +27,7 @@ struct InfluxDB: AnalyticsPlugin {
         let answer = try await host.http.send(credentials.added(to: requests.write([])))
         var reachable = Evidence.reachable("the database \(requests.database) takes points")
         if InfluxDBRequests.isRefusedAsEmpty(answer) {
-            reachable = .reachable("a write to the database \(requests.database) lacks nothing but points")
+            reachable = .reachable("a write to the database \(requests.database) failed only because it had no points")
         } else {
             _ = try InfluxDBRequests.written.body(of: answer, failure: failure)
         }

@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Sends requests, honours the server's requests for a pause (`Backoff`), repeats what the server has rolled back, and converts
+/// Sends requests, honors the server's requests for a pause (`Backoff`), repeats what the server has rolled back, and converts
 /// refusals to errors.
 final class KintoConnection: Sendable {
     private let host: Host
@@ -41,7 +41,7 @@ final class KintoConnection: Sendable {
             if Self.isRolledBack(refusal) {
                 (failure.status, failure.isRetryable) = (.unavailable, true)
             } else if refusal.status == 503, body?["errno"] == 201, Self.hasNUL(request.body) {
-                failure.message += "; Kinto's PostgreSQL stores no U+0000, which the record has"
+                failure.message += "; the record contains U+0000, which PostgreSQL cannot store"
                 (failure.status, failure.isRetryable, failure.retryAfter) = (.invalid, false, nil)
             }
             return failure

@@ -61,10 +61,14 @@ struct MatomoRequests {
 
     /// An event as a query in quotation marks; its percent-encoding leaves nothing for JSON to escape.
     func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
-        var items = [("idsite", siteId), ("rec", "1"), ("apiv", "1"), ("send_image", "0")]
+        var query = QueryItems()
+        query.append("idsite", siteId)
+        query.append("rec", "1")
+        query.append("apiv", "1")
+        query.append("send_image", "0")
         func add(_ name: String, _ value: JSONValue?) {
             guard let value, value != .null else { return }
-            items.append((name, value.string ?? value.serialized()))
+            query.append(name, value.string ?? value.serialized())
         }
         add("uid", event.userId.map { .string($0) })
         // A visitor's id has 16 hexadecimal digits. As `_id`, it is only a hint: visitors unknown so far join the last visit from the host.
@@ -92,7 +96,6 @@ struct MatomoRequests {
         default: throw PluginError(.unsupported, "the tracking API has no \(event.type.rawValue)", domain: "matomo")
         }
         for member in properties.members where member.name.hasPrefix("dimension") { add(member.name, member.value) }
-        let query = items.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))" }.joined(separator: "&")
-        return Array("\"?\(query)\"".utf8)
+        return Array("\"?\(query.encoded)\"".utf8)
     }
 }

@@ -11,12 +11,12 @@ struct MixpanelItems {
     /// The Mixpanel group key for the specification's groups.
     let groupKey: String
 
-    /// The names of events that bring none.
+    /// The names of events without one.
     private static let names: [AnalyticsEvent.Kind: String] = [
         .screen: "Screen Viewed", .page: "Page Viewed", .identify: "User Identified",
     ]
 
-    /// Whether an event goes to the import: an identify only if it has both ids, because no profile tells that they are one user's.
+    /// Whether an event goes to the import: an identify only if it has both ids, because no profile links them.
     static func isImported(_ event: AnalyticsEvent) -> Bool {
         event.type == .identify ? event.userId != nil && event.anonymousId.given != nil : event.type != .group
     }

@@ -21,7 +21,7 @@ struct ParseRequests {
         return request(.post, endpoint.appending("events", "AppOpened"), body)
     }
 
-    /// - Parameter requestId: The id by which the server recognises a repeated request.
+    /// - Parameter requestId: The id by which the server recognizes a repeated request.
     func create(_ record: JSONObject, in collection: String, id: String?, requestId: String) -> HTTPRequest {
         var record = record
         if let id { record["objectId"] = .string(id) }

@@ -31,7 +31,7 @@ final class Pushgateway: AnalyticsPlugin {
         let status = try await read(PushgatewayRequests.status, requests.status)
         let version = status["data"]?["build_information"]?["version"]?.string ?? "of an unknown version"
         return await credentials.evidence(
-            .reachable("the gateway \(version) told its status"),
+            .reachable("the gateway \(version) reported its status"),
             refused: requests.status,
             by: host.http
         )

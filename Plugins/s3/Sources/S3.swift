@@ -51,7 +51,7 @@ final class S3: FilesPlugin {
         // Cloudflare's R2 refuses anonymous requests with 400.
         let stranger = await host.http.sendForEvidence(request)
         return switch stranger?.status {
-        case 200: [.reachable("the bucket \(bucket) is listed for anybody, whatever the credentials")]
+        case 200: [.reachable("the bucket \(bucket) is listed without checking credentials")]
         case 400, 401, 403: [.authenticated("the bucket \(bucket) is listed for these credentials")]
         default: [.reachable("the bucket \(bucket) is listed")]
         }
@@ -123,7 +123,7 @@ final class S3: FilesPlugin {
                 guard files.isEmpty else { return FilePage(files: files, hasMore: true) }
                 throw PluginError(
                     .timedOut,
-                    "the list has too many keys that are no paths of files, and got to \"\(after.prefix(40))\" in time",
+                    "the list has too many keys that are not file paths; in time it reached only \"\(after.prefix(40))\"",
                     domain: "s3"
                 )
             }

@@ -48,17 +48,17 @@ struct S3Page {
         }
         guard (try? FilePathRule.check(key)) != nil else { return Object(key: key, file: nil) }
         guard let size = content["Size"].flatMap({ UInt64($0.text) }), size <= UInt64(Int64.max) else {
-            throw lacks("Size", key)
+            throw missingElement("Size", key)
         }
         guard let modified = content["LastModified"].flatMap({ Timestamp(parsing: $0.text) }) else {
-            throw lacks("LastModified", key)
+            throw missingElement("LastModified", key)
         }
-        guard let tag = EntityTag.tag(content["ETag"]?.text) else { throw lacks("ETag", key) }
+        guard let tag = EntityTag.tag(content["ETag"]?.text) else { throw missingElement("ETag", key) }
         return Object(key: key, file: FileEntry(path: key, size: size, modified: modified, tag: tag))
     }
 
     /// The error for an object that the list describes only in part: a server without hashes, such as rclone's, gives an empty tag.
-    private static func lacks(_ element: String, _ key: String) -> PluginError {
+    private static func missingElement(_ element: String, _ key: String) -> PluginError {
         let remedy = element == "ETag" ? "; remove the object, or let the server make entity tags, such as hashes" : ""
         let message = "the list has the object \"\(key.prefix(200))\" without a valid \(element)\(remedy)"
         return PluginError(.protocolViolation, message, domain: "s3")

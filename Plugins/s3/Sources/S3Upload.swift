@@ -132,7 +132,7 @@ final class S3Upload: Sendable {
         case .absent where tag != nil:
             throw PluginError(.conflict, "there is a file \"\(request.path)\" already", domain: "s3")
         case .tag(let expected) where tag != expected:
-            throw PluginError(.conflict, "\"\(request.path)\" is not there with the tag any more", domain: "s3")
+            throw PluginError(.conflict, "\"\(request.path)\" no longer has the tag", domain: "s3")
         default: return false
         }
     }

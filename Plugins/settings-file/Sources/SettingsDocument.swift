@@ -7,7 +7,7 @@ internal import ConnectorManifest
 /// The stored settings, one JSON object under one key of the host's storage.
 ///
 /// The host replaces a value atomically, so a change of several settings is atomic too. The object is read for every
-/// call, and replaced only if nobody has changed it since: another instance of the gate may, because a reload opens the
+/// call, and replaced only if it has not changed since: another instance of the gate may, because a reload opens the
 /// next one before the earlier one ends, and so may another host of the application.
 actor SettingsDocument {
     private static let key = "settings"

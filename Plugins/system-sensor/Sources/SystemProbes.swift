@@ -60,7 +60,7 @@ struct SystemProbes: Sendable {
         #endif
     }
 
-    /// The space of the file system with a directory; nil if it cannot be read, or is the one that is no disk.
+    /// The space of the file system with a directory; nil if it cannot be read, or is the one that is not a disk.
     private func space(of disk: String, besides sandbox: dev_t?) -> (total: Double, available: Double)? {
         var (status, space) = (stat(), statvfs())
         guard unsafe stat(disk, &status) == 0, status.st_dev != sandbox, unsafe statvfs(disk, &space) == 0 else {

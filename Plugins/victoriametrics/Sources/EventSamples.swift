@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// Turns events into samples, in the lines of `/api/v1/import`.
 ///
-/// An event is a sample of value 1 of `event_count`, labelled with its name and type, at its time. Every number among its properties or
+/// An event is a sample of value 1 of `event_count`, labeled with its name and type, at its time. Every number among its properties or
 /// traits is a sample of `event_value` with the label `property`, which has dots between nested names. Texts, such as the user, are left
 /// out: as a label, each would make a time series of its own.
 struct EventSamples {

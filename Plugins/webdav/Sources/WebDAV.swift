@@ -16,7 +16,7 @@ final class WebDAV: FilesPlugin {
     private let connection: WebDAVConnection
     private let host: Host
     private let uploads = Mutex<[String: WebDAVUpload]>([:])
-    private let places = WebDAVPlaces()
+    private let paths = PathMutex()
 
     /// The stamp of a file under a temporary name, and the size that it must have; nil if that is unknown.
     private typealias Made = (stamp: WebDAVStamp, size: UInt64?)
@@ -53,11 +53,11 @@ final class WebDAV: FilesPlugin {
             )
         }
         guard let username = requests.username else {
-            return [.reachable("the server shows the collection to anybody")]
+            return [.reachable("the server serves the collection to anyone")]
         }
         let stranger = await host.http.sendForEvidence(requests.find("", depth: 0, isAnonymous: true))
         return switch stranger?.status {
-        case 207: [.reachable("the server shows the collection to anybody, whatever the credentials")]
+        case 207: [.reachable("the server serves the collection without checking credentials")]
         case 401, 403: [.authenticated("the server shows the collection to \(username)")]
         default: [.reachable("the server shows the collection")]
         }
@@ -212,7 +212,7 @@ final class WebDAV: FilesPlugin {
             var stamp = made.stamp
             stamp.tag = try await tag(of: temporary, size: made.size)
             try await connection.set(stamp, of: temporary)
-            return try await places.alone(at: request.path) { () throws(PluginError) in
+            return try await paths.withLock(at: request.path) { () throws(PluginError) in
                 try upload?.check()
                 try await place(temporary, request)
                 return try await file(request.path).entry()
@@ -251,7 +251,7 @@ final class WebDAV: FilesPlugin {
                 domain: "webdav"
             )
         }
-        guard let tag = found.tag else { throw found.lacks("getetag") }
+        guard let tag = found.tag else { throw found.missingProperty("getetag") }
         return tag
     }
 
@@ -318,7 +318,7 @@ final class WebDAV: FilesPlugin {
 
     private static func checked(_ tag: String) throws(PluginError) -> String {
         guard EntityTag.field(tag) != nil else {
-            throw PluginError(.invalid, "\"\(tag.prefix(40))\" is no tag that the server gave", domain: "webdav")
+            throw PluginError(.invalid, "\"\(tag.prefix(40))\" is not a tag that the server gave", domain: "webdav")
         }
         return EntityTag.opaque(tag)
     }
@@ -336,7 +336,7 @@ final class WebDAV: FilesPlugin {
             switch request.condition {
             case .any: "the server finds something at \"\(request.path)\", but shows nothing there"
             case .absent: "there is a file \"\(request.path)\" already"
-            case .tag: "\"\(request.path)\" is not there with the tag any more"
+            case .tag: "\"\(request.path)\" no longer has the tag"
             }
         return PluginError(.conflict, words, domain: "webdav")
     }

@@ -9,6 +9,9 @@ struct WebDAVConnection: Sendable {
     private let host: Host
     private let requests: WebDAVRequests
 
+    /// How long the server may be silent while it lists a collection.
+    private static let silence = Duration.seconds(30)
+
     init(host: Host, requests: WebDAVRequests) {
         (self.host, self.requests) = (host, requests)
     }
@@ -112,16 +115,41 @@ struct WebDAVConnection: Sendable {
         let found = all.lazy.compactMap { WebDAVResource($0, below: base) }.first { Self.isSame($0.path, names) }
         if let found { return found }
         guard all.contains(where: { WebDAVResource.missing($0, below: base).map { Self.isSame($0, names) } ?? false })
-        else { throw violation("the answer says nothing of \"\(path)\"", response) }
+        else {
+            let words = all.first?["href"].map { ", but of \($0.text.prefix(80))" } ?? ""
+            throw violation(
+                "the answer says nothing of \(base)/\(path)\(words); if the server redirects, set endpoint to where that leads",
+                response
+            )
+        }
         return nil
     }
 
-    /// The members of a collection, in no particular order; empty if there is no collection.
-    func members(of path: String) async throws(PluginError) -> [WebDAVResource] {
-        let response = try await send(requests.find(path, depth: 1), accepting: [207, 404])
-        guard response.status == 207 else { return [] }
-        let names = WebDAVRequests.segments(of: path)
-        return try resources(in: response).filter { resource in
+    /// Reads the members of a collection, in no particular order; none if there is no collection.
+    ///
+    /// The server's list is read as it comes, because it has no limit.
+    func readMembers(of path: String, _ read: (WebDAVResource) -> Void) async throws(PluginError) {
+        let request = requests.find(path, depth: 1)
+        let list = try await host.http.stream(request, silence: Self.silence)
+        let head = HTTPResponse(status: list.status, headers: list.headers)
+        guard list.status == 207 else {
+            guard list.status != 404 else { return }
+            throw failure(try await list.response(limit: 1 << 20), to: request)
+        }
+        var document = XMLStream()
+        var parts = list.makeAsyncIterator()
+        while let part = try await parts.next() {
+            let elements = try parsed(head) { () throws(ConnectorError) in try document.add(part) }
+            if let root = document.root { try check(root, head) }
+            for member in members(of: path, in: elements) { read(member) }
+        }
+        try parsed(head) { () throws(ConnectorError) in try document.end() }
+    }
+
+    private func members(of path: String, in elements: [XMLElement]) -> [WebDAVResource] {
+        let (names, base) = (WebDAVRequests.segments(of: path), requests.path)
+        return elements.filter { $0.name == "response" }.compactMap { WebDAVResource($0, below: base) }.filter {
+            resource in
             let segments = WebDAVRequests.segments(of: resource.path)
             return segments.count == names.count + 1 && Self.isSame(path, segments.dropLast())
         }
@@ -147,17 +175,28 @@ struct WebDAVConnection: Sendable {
 
     /// The elements `response` of a `multistatus`.
     private func responses(in response: HTTPResponse) throws(PluginError) -> [XMLElement] {
-        let document: XMLElement
+        let document = try parsed(response) { () throws(ConnectorError) in try XMLElement(parsing: response.body) }
+        try check(document, response)
+        return document.all("response")
+    }
+
+    /// Parses a part of an answer.
+    private func parsed<Value>(
+        _ response: HTTPResponse,
+        _ parse: () throws(ConnectorError) -> Value
+    ) throws(PluginError) -> Value {
         do throws(ConnectorError) {
-            document = try XMLElement(parsing: response.body)
+            return try parse()
         } catch {
             let position = error.position.map { " at \($0)" } ?? ""
             throw violation("the answer is not XML\(position): \(error.message)", response)
         }
-        guard document.namespace == "DAV:", document.name == "multistatus" else {
-            throw violation("the answer is <\(document.name.prefix(40))>, and no multistatus", response)
+    }
+
+    private func check(_ root: XMLElement, _ response: HTTPResponse) throws(PluginError) {
+        guard root.namespace == "DAV:", root.name == "multistatus" else {
+            throw violation("the answer is <\(root.name.prefix(40))>, and no multistatus", response)
         }
-        return document.all("response")
     }
 
     // MARK: Errors
@@ -185,6 +224,9 @@ struct WebDAVConnection: Sendable {
         let bare = HTTPResponse(status: response.status, headers: response.headers.withoutContentType)
         var failure = bare.failure(vendor: "webdav", words: words, now: host.clock.now)
         switch response.status {
+        case 401 where !response.headers.offerBasic:
+            failure.status = .unsupported
+            failure.message += "; it offers no Basic authentication, the only one that this adapter speaks"
         case 403: failure.status = .denied
         case 409: failure.message += "; a file may be in the way where a collection must be"
         case 423: (failure.status, failure.isRetryable) = (.conflict, true)
@@ -196,6 +238,15 @@ struct WebDAVConnection: Sendable {
 }
 
 extension HTTPFields {
+    /// Whether the challenges of a 401 include Basic, or there are none (RFC 9110, section 11.6.1).
+    fileprivate var offerBasic: Bool {
+        let challenges = filter { $0.isNamed("WWW-Authenticate") }.flatMap { $0.value.split(separator: ",") }
+        return challenges.isEmpty
+            || challenges.contains { challenge in
+                challenge.split(separator: " ").first.map { $0.lowercased() == "basic" } ?? false
+            }
+    }
+
     fileprivate var withoutContentType: HTTPFields {
         var fields = self
         fields.remove("Content-Type")

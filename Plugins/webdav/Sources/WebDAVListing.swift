@@ -28,26 +28,67 @@ struct WebDAVListing {
 
     /// Adds the files below a collection. A path's length bounds the depth.
     private mutating func visit(_ collection: String) async throws(PluginError) {
-        var members: [(order: String, resource: WebDAVResource)] = []
-        for member in try await connection.members(of: collection) {
+        var members = Members(limit: limit)
+        let selection = selection
+        try await connection.readMembers(of: collection) { member in
             let path = member.path
-            guard path != WebDAVRequests.uploadsName, (try? FilePathRule.check(path)) != nil else { continue }
+            guard path != WebDAVRequests.uploadsName, (try? FilePathRule.check(path)) != nil else { return }
             // The paths below a collection continue with a slash.
             if member.isCollection {
-                if selection.mayInclude(below: path + "/") { members.append((path + "/", member)) }
+                if selection.mayInclude(below: path + "/") { members.add(member, order: path + "/") }
             } else if selection.includes(path) {
-                members.append((path, member))
+                members.add(member, order: path)
             }
         }
-        members.sort { $0.order.utf8.lexicographicallyPrecedes($1.order.utf8) }
-        for (order, member) in members {
+        for member in members.sorted() {
             guard files.count <= limit else { return }
-            // Count a file once, even if the server names it twice.
             if member.isCollection {
                 try await visit(member.path)
-            } else if files.last?.path.utf8.elementsEqual(order.utf8) != true {
+            } else {
                 files.append(try member.entry())
             }
+        }
+    }
+
+    /// The members of one collection that the page can need, however many there are.
+    private struct Members {
+        private typealias Member = (order: String, resource: WebDAVResource)
+
+        /// The most files of the page; one more says that there are more.
+        private let limit: Int
+        private var members: [Member] = []
+        /// How many members there may be before those are dropped that the page cannot need.
+        private var room: Int
+
+        init(limit: Int) {
+            self.limit = limit
+            room = 4 * limit + 1024
+        }
+
+        mutating func add(_ member: WebDAVResource, order: String) {
+            members.append((order, member))
+            guard members.count >= room else { return }
+            reduce()
+            room = max(room, 2 * members.count)
+        }
+
+        /// The members in order.
+        mutating func sorted() -> [WebDAVResource] {
+            reduce()
+            return members.map { $0.resource }
+        }
+
+        /// Sorts the members, drops what comes after the last file that the page can need, and keeps each member once, even if the server
+        /// names it twice.
+        private mutating func reduce() {
+            members.sort { $0.order.utf8.lexicographicallyPrecedes($1.order.utf8) }
+            var (kept, files): ([Member], Int) = ([], 0)
+            for member in members where files <= limit {
+                guard kept.last?.order.utf8.elementsEqual(member.order.utf8) != true else { continue }
+                if !member.resource.isCollection { files += 1 }
+                kept.append(member)
+            }
+            members = kept
         }
     }
 }

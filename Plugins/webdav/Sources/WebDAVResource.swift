@@ -62,7 +62,7 @@ struct WebDAVResource {
     /// - Throws: `protocolViolation` if the server does not say what `files/1` needs.
     func entry() throws(PluginError) -> FileEntry {
         guard let size, size <= UInt64(Int64.max), let modified, let tag else {
-            throw lacks(size == nil ? "getcontentlength" : modified == nil ? "getlastmodified" : "getetag")
+            throw missingProperty(size == nil ? "getcontentlength" : modified == nil ? "getlastmodified" : "getetag")
         }
         return FileEntry(
             path: path,
@@ -75,7 +75,7 @@ struct WebDAVResource {
     }
 
     /// The error for a property that the server does not give, and will not give when it is asked again.
-    func lacks(_ property: String) -> PluginError {
+    func missingProperty(_ property: String) -> PluginError {
         PluginError(
             .protocolViolation,
             "the server gives no valid \(property) of \"\(path)\", which files need; use a server that gives it",

@@ -47,7 +47,7 @@ struct cnats_options {
 
 /** The headers of a message to send; null for those it lacks. */
 struct cnats_headers {
-    /** `Nats-Msg-Id`, by which the server recognises a repetition. */
+    /** `Nats-Msg-Id`, by which the server recognizes a repetition. */
     const char *_Nullable id;
     /** `Connector-Event`: what the event is, apart from its payload. */
     const char *_Nullable event;

@@ -23,7 +23,7 @@ public struct CallOptions: Sendable {
     package var timeoutNanoseconds: UInt64 = 30_000_000_000
 
     /// Whether the call ends at its timeout even if its function is said to be prompt and blocks: it then never runs on the caller's
-    /// thread. For callers that promise a time to their own callers, as the API does, and for calls that the host makes by itself:
+    /// thread. For callers that promise a time to their own callers, as the API does, and for calls that the host makes on its own:
     /// deliveries, calls for plugins that use gates, copies for a comparison.
     package var keepsTimeout = false
 

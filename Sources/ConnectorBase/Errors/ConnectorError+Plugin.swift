@@ -11,7 +11,7 @@ extension ConnectorError.Code {
     ///
     /// A code becomes a label of metrics, and callers act on it. So any text but these is ``failed``: those that a plugin's function can
     /// return, and those of a plugin that cannot be loaded. The others are the host's own: what it says of a runner that has ended, of
-    /// its files and of its outbox. A plugin gives a call up by itself, whatever it says of that.
+    /// its files and of its outbox. A plugin gives a call up on its own, whatever it says about that.
     package init(ofPlugin text: String) {
         let code = Self(rawValue: text)
         self = code == .cancelled ? .aborted : Self.ofPlugins.contains(code) ? code : .failed

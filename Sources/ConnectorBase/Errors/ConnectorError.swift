@@ -163,18 +163,21 @@ public struct ConnectorError: Error, Sendable {
 }
 
 extension ConnectorError: CustomStringConvertible {
-    /// The place, the message and the remedy in one line.
+    /// The place, the message and the remedy in one line. Control characters are escaped: the names and values of callers, vendors and
+    /// plugins may have some.
     public var description: String {
         var text = ""
         if let position { text += "\(position): " }
         if let connector { text += "\(connector): " }
         text += "\(message) [\(code)]"
         if let fix { text += "; \(fix)" }
-        return text
+        return text.displayed(isUnicode: true)
     }
 
     /// The place, the message and the code in one line, for the cause of an error that has the fix as its own.
-    package var asCause: String { (position.map { "\($0): " } ?? "") + "\(message) [\(code)]" }
+    package var asCause: String {
+        ((position.map { "\($0): " } ?? "") + "\(message) [\(code)]").displayed(isUnicode: true)
+    }
 
     /// The description with the cause, the failed outcomes and the source location below it, for logs and bug reports.
     public var treeDescription: String {

@@ -51,15 +51,9 @@ extension [UInt8] {
         if byte.isUnreserved { append(byte) } else { append(percentEscaping: byte) }
     }
 
-    /// Adds `%XX`.
+    /// Adds `%XX`, in upper case, as RFC 3986 recommends for producers.
     package mutating func append(percentEscaping byte: UInt8) {
         append(UInt8(ascii: "%"))
-        append(hexadecimalDigit: byte >> 4)
-        append(hexadecimalDigit: byte & 15)
-    }
-
-    /// Adds one digit in upper case, as RFC 3986 recommends for producers.
-    package mutating func append(hexadecimalDigit value: UInt8) {
-        append(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10)
+        append(hexadecimal: byte, uppercase: true)
     }
 }

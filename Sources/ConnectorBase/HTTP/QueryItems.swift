@@ -28,6 +28,9 @@ package struct QueryItems: Sendable, Equatable {
     /// Every item, repeated names included.
     package var items: [Item]
 
+    /// Creates a query without items.
+    package init() { items = [] }
+
     /// Parses a query: the part of a URL after `?`, or the body of a form.
     ///
     /// - Parameter limit: The most items to read; the rest is ignored.
@@ -49,6 +52,11 @@ package struct QueryItems: Sendable, Equatable {
         }
     }
 
+    /// Adds an item from decoded texts, unless the value is nil.
+    package mutating func append(_ name: String, _ value: String?) {
+        if let value { items.append(Item(name: name, value: value)) }
+    }
+
     /// Splits text at every `&`, and each part at its first `=`; without `=`, the value is nil.
     package static func encoded(_ text: some StringProtocol) -> [(name: Substring, value: Substring?)] {
         Substring(text).utf8.split(separator: UInt8(ascii: "&")).map { part in
@@ -66,4 +74,7 @@ package struct QueryItems: Sendable, Equatable {
     package var encoded: String {
         items.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
     }
+
+    /// A path with the query after it; the path alone if there are no items.
+    package func appended(to path: String) -> String { items.isEmpty ? path : "\(path)?\(encoded)" }
 }

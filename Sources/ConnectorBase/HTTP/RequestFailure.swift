@@ -10,6 +10,9 @@ package struct RequestFailure: Sendable, Hashable {
     /// Whether the same request may succeed later.
     package var isRetryable: Bool
 
+    /// The most bytes of a message in a file of answers. A header field carries it, in which a byte takes up to eight.
+    package static let messageLimit = 8 << 10
+
     /// Describes a failure.
     package init(_ code: ConnectorError.Code, _ message: String, isRetryable: Bool) {
         self.code = code

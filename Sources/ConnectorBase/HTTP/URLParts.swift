@@ -41,7 +41,7 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
             let after = authority[authority.index(after: close)...]
             guard after.isEmpty || after.first == UInt8(ascii: ":") else { return nil }
             portText = after.isEmpty ? nil : after.dropFirst()
-            let isAddress = host.utf8.allSatisfy { "0123456789abcdef:.".utf8.contains($0) }
+            let isAddress = host.utf8.allSatisfy { $0.isLowercaseHexDigit || ":.".utf8.contains($0) }
             guard isAddress, host.utf8.contains(UInt8(ascii: ":")) else { return nil }
         } else {
             let colon = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex

@@ -8,8 +8,8 @@
 public struct JSONParser {
     /// The deepest allowed nesting of arrays and objects in a value: an argument, a record, a setting, an event, a file.
     ///
-    /// What takes a value checks it, and what reads it again has a higher limit, for what is put around it meanwhile: so whatever is
-    /// taken can be read again.
+    /// Values are checked against this limit on the way in. Code that reads them again uses a higher one, because they may have been
+    /// nested since.
     public static let depthLimit = 128
     /// The deepest allowed nesting of what a vendor answers: values, in the pages and envelopes of its protocol.
     package static let vendorDepthLimit = depthLimit + 8

@@ -144,6 +144,25 @@ package struct JSONReader: Sendable {
         value(name, in: object, at: path, required: isRequired, kind: "a string") { $0.string }
     }
 
+    /// Reads an optional string of a certain form; reports one that does not have it.
+    ///
+    /// - Parameter kind: The form, for messages.
+    package mutating func string<Value>(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        kind: String,
+        _ convert: (String) -> Value?
+    ) -> Value? {
+        guard let text = value(name, in: object, at: path, kind: kind, { $0.string }) else { return nil }
+        guard let converted = convert(text) else {
+            let here = path.appending(name)
+            report(.invalidValue, "\(self.name(of: here)) is \"\(text.excerpt)\"; it must be \(kind)", at: here)
+            return nil
+        }
+        return converted
+    }
+
     /// Reads an optional boolean.
     package mutating func bool(_ name: String, in object: JSONObject, at path: JSONPath) -> Bool? {
         value(name, in: object, at: path, kind: "true or false") { $0.bool }

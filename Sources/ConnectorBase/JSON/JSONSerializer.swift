@@ -93,9 +93,8 @@ package struct JSONSerializer {
     /// that shows the text does not act on it.
     private mutating func escape(_ scalar: Unicode.Scalar) {
         for unit in String(scalar).utf16 {
-            let digits = String(unit, radix: 16)
             append("\\u")
-            append(text: String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits)
+            append(text: unit.hexadecimal())
         }
     }
 

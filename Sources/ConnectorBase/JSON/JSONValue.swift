@@ -12,7 +12,7 @@ public enum JSONValue: Sendable, Hashable {
     case bool(Bool)
     /// A number without fraction or exponent that fits 64 bits.
     case integer(Int64)
-    /// Any other number; always finite.
+    /// Any other number. JSON has none that is not finite, so calls refuse those.
     case number(Double)
     /// A text.
     case string(String)
@@ -156,7 +156,7 @@ extension JSONValue {
     }
 }
 
-extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// A text.

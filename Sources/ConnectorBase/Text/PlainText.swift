@@ -5,7 +5,7 @@
 ///
 /// A word holds eight bytes. Subtracting a constant from every byte sets the top bit of each byte that was smaller,
 /// unless that bit was already set. A borrow can mark a byte wrongly, but only one above a byte that is marked
-/// correctly. (`SIMD16` takes ten times as long, because the compiler does not specialise it.)
+/// correctly. (`SIMD16` takes ten times as long, because the compiler does not specialize it.)
 enum PlainText {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080

@@ -52,7 +52,7 @@ package enum RandomIdentifier {
                         index += 1
                     }
                     let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * (15 - place))) & 0xF
-                    unsafe target[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+                    unsafe target[index] = UInt8(hexDigit: digit)
                     index += 1
                 }
             }

@@ -35,7 +35,7 @@ private func isComparable(_ first: String, _ second: String) -> Bool {
 }
 
 /// The optimal string alignment distance in bytes, ignoring case: how many insertions, deletions, replacements and
-/// swaps of neighbours turn one text into the other; `Int.max` if either is longer than 64 bytes.
+/// swaps of neighbors turn one text into the other; `Int.max` if either is longer than 64 bytes.
 func editDistance(_ first: String, _ second: String) -> Int {
     let first = Array(first.lowercased().utf8)
     let second = Array(second.lowercased().utf8)

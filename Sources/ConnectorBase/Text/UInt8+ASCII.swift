@@ -27,6 +27,10 @@ extension UInt8 {
     @inlinable
     package var isWordCharacter: Bool { isLetterOrDigit || self == 0x5F }
 
+    /// Whether this is a hexadecimal digit in lower case, `0` to `9` or `a` to `f`.
+    @inlinable
+    package var isLowercaseHexDigit: Bool { isDigit || 0x61...0x66 ~= self }
+
     /// Whether this is a space or a tab.
     @inlinable
     package var isBlank: Bool { self == 0x20 || self == 0x09 }
@@ -48,6 +52,12 @@ extension UInt8 {
         case 0x41...0x46: self - 0x41 + 10
         default: nil
         }
+    }
+
+    /// The hexadecimal digit of a value below 16.
+    @inlinable
+    package init(hexDigit value: UInt8, uppercase: Bool = false) {
+        self = value < 10 ? 0x30 + value : (uppercase ? 0x37 : 0x57) + value
     }
 
     /// The lower-case letter; any other byte unchanged.

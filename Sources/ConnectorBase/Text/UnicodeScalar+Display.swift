@@ -13,4 +13,7 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    /// Whether a character cannot be seen as it is: it steers the display, or is U+FEFF, which has no width.
+    package var isHidden: Bool { steersDisplay || self == "\u{FEFF}" }
 }

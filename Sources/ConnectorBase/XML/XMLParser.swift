@@ -5,6 +5,8 @@
 ///
 /// A document type is refused, so no entity can be declared: nothing expands, and nothing else is read. Comments and
 /// processing instructions are skipped. Time and memory are linear in the size of the text.
+///
+/// ``XMLStream`` parses a text that comes in parts.
 struct XMLParser {
     /// The deepest nesting of elements.
     static let depthLimit = 64
@@ -12,6 +14,8 @@ struct XMLParser {
     static let elementLimit = 1 << 18
     /// The most namespaces in scope at one element: an element that declares any copies them all.
     static let namespaceLimit = 256
+    /// The most bytes from one child of the root to the end of the next, if the document comes in parts.
+    static let childLimit = 1 << 20
 
     /// An element whose end tag has not been read yet.
     private struct Open {
@@ -23,46 +27,148 @@ struct XMLParser {
         var namespaces: [String: String]
     }
 
-    private let bytes: [UInt8]
+    /// The text, from ``start``.
+    private var bytes: [UInt8]
+    /// The place of the first byte in the document.
+    private var start = FilePosition(line: 1, column: 1)
+    /// The number of bytes before it.
+    private var discarded = 0
+    /// The number of bytes up to the end of the last child of the root.
+    private var endOfChild = 0
+    /// Whether the text comes in parts.
+    private var isInParts = false
+    /// How many bytes of an incomplete token have been searched for its end, and the quote that is open after them.
+    private var searched = 0
+    private var quote: UInt8?
     private var index = 0
     private var count = 0
     private var open: [Open] = []
     private var root: XMLElement?
 
-    private init(_ bytes: [UInt8]) {
+    /// Creates the parser of a text, or of its first part.
+    init(_ bytes: [UInt8] = []) {
         self.bytes = bytes
     }
 
     static func parse(_ bytes: [UInt8]) throws(ConnectorError) -> XMLElement {
         var parser = XMLParser(bytes)
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw parser.error("the text is not UTF-8") }
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.index = 3 }
         return try parser.document()
     }
 
-    private mutating func document() throws(ConnectorError) -> XMLElement {
-        while index < bytes.count {
-            if bytes[index] != UInt8(ascii: "<") {
-                try addText()
-            } else if consume("<!--") {
-                _ = try skip(past: "-->", "a comment")
-            } else if consume("<?") {
-                _ = try skip(past: "?>", "a processing instruction")
-            } else if consume("<![CDATA[") {
-                let text = try skip(past: "]]>", "a CDATA section")
-                guard !open.isEmpty else { throw error("there is text outside of the root element") }
-                open[open.count - 1].text += text
-            } else if consume("<!") {
-                throw error("there is a document type, which is not allowed")
-            } else if consume("</") {
-                try endElement()
-            } else {
-                try startElement()
-            }
-        }
+    /// Parses the rest of the document, and checks that it has ended.
+    mutating func document() throws(ConnectorError) -> XMLElement {
+        try check(bytes[index...])
+        skipByteOrderMark()
+        while index < bytes.count { try token() }
         if let last = open.last { throw error("the element \(Self.quoted(last.name)) does not end") }
         guard let root else { throw error("there is no element") }
         return root
+    }
+
+    private func check(_ text: ArraySlice<UInt8>) throws(ConnectorError) {
+        guard String(validating: text, as: UTF8.self) != nil else { throw error("the text is not UTF-8") }
+    }
+
+    private mutating func skipByteOrderMark() {
+        if index == 0, start == FilePosition(line: 1, column: 1), bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            (index, searched) = (3, 0)
+        }
+    }
+
+    /// Parses a tag, a comment or the text before the next one.
+    private mutating func token() throws(ConnectorError) {
+        if bytes[index] != UInt8(ascii: "<") {
+            try addText()
+        } else if consume("<!--") {
+            _ = try skip(past: "-->", "a comment")
+        } else if consume("<?") {
+            _ = try skip(past: "?>", "a processing instruction")
+        } else if consume("<![CDATA[") {
+            let text = try skip(past: "]]>", "a CDATA section")
+            guard !open.isEmpty else { throw error("there is text outside of the root element") }
+            open[open.count - 1].text += text
+        } else if consume("<!") {
+            throw error("there is a document type, which is not allowed")
+        } else if consume("</") {
+            try endElement()
+        } else {
+            try startElement()
+        }
+    }
+
+    // MARK: Parts
+
+    /// The root element without its text, with the children that ``takeChildren()`` has not taken; nil before it begins.
+    var partialRoot: XMLElement? { open.first?.element ?? root }
+
+    /// Adds a part of the text, and parses what has come whole.
+    mutating func add(_ part: [UInt8]) throws(ConnectorError) {
+        isInParts = true
+        start = position(at: index)
+        discarded += index
+        bytes.removeFirst(index)
+        bytes += part
+        index = 0
+        skipByteOrderMark()
+        while index < bytes.count, let end = endOfToken() {
+            try check(bytes[index..<end])
+            // Before the token, which may end the child.
+            try checkSize(upTo: end)
+            try token()
+        }
+        try checkSize(upTo: bytes.count)
+    }
+
+    /// Checks the size of the child of the root that has not ended.
+    private func checkSize(upTo end: Int) throws(ConnectorError) {
+        guard discarded + end - endOfChild <= Self.childLimit else {
+            throw error("an element has more than \(Self.childLimit) bytes")
+        }
+    }
+
+    /// Removes the children of the root that have ended, and the text between them.
+    mutating func takeChildren() -> [XMLElement] {
+        guard !open.isEmpty else {
+            defer { root?.children = [] }
+            return root?.children ?? []
+        }
+        defer {
+            open[0].element.children = []
+            open[0].text = []
+        }
+        return open[0].element.children
+    }
+
+    /// Where the next tag, comment or text ends; nil if the end has not come.
+    private mutating func endOfToken() -> Int? {
+        guard let end = searchEnd() else {
+            searched = bytes.count - index
+            return nil
+        }
+        (searched, quote) = (0, nil)
+        return end
+    }
+
+    /// Searches the bytes that have not been searched yet.
+    private mutating func searchEnd() -> Int? {
+        let rest = bytes[index...]
+        guard rest.first == UInt8(ascii: "<") else {
+            return rest.dropFirst(searched).firstIndex(of: UInt8(ascii: "<"))
+        }
+        for (mark, end) in [("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")] where rest.starts(with: mark.utf8) {
+            // The searched bytes may end in the middle of the end.
+            let start = max(mark.utf8.count, searched - end.utf8.count + 1)
+            return rest.dropFirst(start).firstRange(of: Array(end.utf8))?.upperBound
+        }
+        for index in rest.dropFirst(searched).indices {
+            switch rest[index] {
+            case let byte where quote != nil: if byte == quote { quote = nil }
+            case let byte where byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'"): quote = byte
+            case UInt8(ascii: ">"): return index + 1
+            default: break
+            }
+        }
+        return nil
     }
 
     // MARK: Elements
@@ -114,7 +220,14 @@ struct XMLParser {
     }
 
     private mutating func close(_ element: XMLElement) {
-        if open.isEmpty { root = element } else { open[open.count - 1].element.children.append(element) }
+        guard !open.isEmpty else {
+            root = element
+            return
+        }
+        open[open.count - 1].element.children.append(element)
+        guard open.count == 1 else { return }
+        endOfChild = discarded + index
+        if isInParts { count = 0 }
     }
 
     /// An element with its prefix resolved.
@@ -257,6 +370,13 @@ struct XMLParser {
     }
 
     private func error(_ message: String, at offset: Int? = nil) -> ConnectorError {
-        ConnectorError(.syntax, message, position: FilePosition(offset: offset ?? index, in: bytes))
+        ConnectorError(.syntax, message, position: position(at: offset ?? index))
+    }
+
+    private func position(at offset: Int) -> FilePosition {
+        var position = FilePosition(offset: offset, in: bytes)
+        if position.line == 1 { position.column += start.column - 1 }
+        position.line += start.line - 1
+        return position
     }
 }

@@ -71,14 +71,19 @@ extension AnalyticsEvent {
         if let timestamp, !timestamp.isReadable {
             throw ConnectorError(.invalid, "\(path).timestamp must be a time from 1970 to 2500")
         }
-        func requireFlat(_ object: JSONObject, _ name: String) throws(ConnectorError) {
+        func requireReadable(_ object: JSONObject, _ name: String) throws(ConnectorError) {
             let limit = JSONParser.depthLimit
             // The event is the first level.
-            guard object.isNested(deeperThan: limit - 1) else { return }
-            throw ConnectorError(.invalid, "\(path).\(name) makes the event nest deeper than \(limit) levels")
+            switch object.defect(limit: limit - 1) {
+            case .nesting:
+                throw ConnectorError(.invalid, "\(path).\(name) makes the event nest deeper than \(limit) levels")
+            case .number(let number):
+                throw ConnectorError(.invalid, "\(path).\(name) has the number \(number), which JSON cannot write")
+            case nil: break
+            }
         }
-        try requireFlat(properties, "properties")
-        try requireFlat(traits, "traits")
-        try requireFlat(context, "context")
+        try requireReadable(properties, "properties")
+        try requireReadable(traits, "traits")
+        try requireReadable(context, "context")
     }
 }

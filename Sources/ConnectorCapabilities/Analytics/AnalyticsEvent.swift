@@ -7,7 +7,7 @@ public import ConnectorBase
 public struct AnalyticsEvent: Sendable, Hashable {
     /// The event's type: one of the specification's calls.
     public var type: Kind
-    /// The key by which the vendor recognises duplicates; it stays the same in every delivery attempt, so the event
+    /// The key by which the vendor recognizes duplicates; it stays the same in every delivery attempt, so the event
     /// counts once.
     public var messageId: String
     /// When the event happened; nil means the time of delivery.

@@ -23,7 +23,7 @@ extension CrashReport {
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member.
     public init(json: JSONValue, as kind: Kind = .any, path: String = "report") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
-        try json.checkDepth(named: path)
+        try json.checkReadable(named: path)
         let exceptions = try reader.models("exceptions") { json, path throws(ConnectorError) in
             try CrashException(json: json, path: path)
         }
@@ -31,7 +31,7 @@ extension CrashReport {
         self.init(level: level, message: try reader.string("message"), exceptions: exceptions)
         if let given = try reader.string("id") {
             id = given.lowercased().filter { $0 != "-" }
-            guard id.utf8.count == 32, id.utf8.allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else {
+            guard id.utf8.count == 32, id.utf8.allSatisfy(\.isLowercaseHexDigit) else {
                 throw ConnectorError(.invalid, "\(path).id must be a UUID, with or without hyphens")
             }
         }

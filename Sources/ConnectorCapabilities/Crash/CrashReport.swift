@@ -5,7 +5,7 @@ public import ConnectorBase
 
 /// A failure: an exception with its causes, or a message.
 public struct CrashReport: Sendable, Hashable {
-    /// 32 lower-case hexadecimal digits, the same in every delivery attempt, so the vendor recognises duplicates.
+    /// 32 lower-case hexadecimal digits, the same in every delivery attempt, so the vendor recognizes duplicates.
     public var id: String
     /// The time of the failure; nil means the time at which it is sent.
     public var timestamp: Timestamp?

@@ -29,8 +29,8 @@ extension DatabaseQuery {
 
     /// Checks that ``json`` holds the whole query.
     ///
-    /// - Throws: `invalid` for a second filter with the same field and comparison, and for an ascending order by a field that begins
-    ///   with `-`.
+    /// - Throws: `invalid` for a second filter with the same field and comparison, for a filter by a number that is not finite, and for an
+    ///   ascending order by a field that begins with `-`.
     package func check() throws(ConnectorError) {
         var found: [ExactText: Set<Comparison>] = [:]
         for filter in filters where !found[ExactText(filter.field), default: []].insert(filter.comparison).inserted {
@@ -38,6 +38,9 @@ extension DatabaseQuery {
                 .invalid,
                 "the query compares \"\(filter.field.excerpt)\" with \"\(filter.comparison.rawValue)\" twice"
             )
+        }
+        for filter in filters {
+            try filter.value.checkReadable(named: "the query's filter of \"\(filter.field.excerpt)\"")
         }
         for order in sort where !order.isDescending && order.field.starts(ascii: "-") {
             throw ConnectorError(.invalid, "the query cannot sort by \"\(order.field.excerpt)\" in ascending order")

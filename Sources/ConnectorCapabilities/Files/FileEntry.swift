@@ -70,7 +70,7 @@ public struct FileEntry: Sendable, Hashable {
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` that quotes its beginning.
     public static func checkDigest(_ digest: String) throws(ConnectorError) {
-        guard digest.utf8.count == 64, digest.utf8.allSatisfy({ $0.isDigit || (0x61...0x66).contains($0) }) else {
+        guard digest.utf8.count == 64, digest.utf8.allSatisfy(\.isLowercaseHexDigit) else {
             throw ConnectorError(
                 .invalid,
                 "\"\(digest.prefix(70))\" is not a digest",

@@ -17,7 +17,7 @@ public struct Place: Sendable, Hashable {
     public var boundingBox: BoundingBox?
     /// The plugin id of the geocoder that found the place.
     public var provider: String
-    /// The notice to show beside the place, where the data's licence requires one.
+    /// The notice to show beside the place, where the data's license requires one.
     public var attribution: String?
     /// The vendor's id for the place.
     public var id: String?

@@ -32,7 +32,7 @@ public struct SettingsChange: Sendable, Hashable {
     /// Reads a change.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` unless it is an object with at most ``countLimit`` members
-    ///   whose names are valid keys, or if a value is nested deeper than 127 levels.
+    ///   whose names are valid keys, or if a value is nested deeper than 127 levels or has a number that is not finite.
     public init(json: JSONValue, path: String = "changes") throws(ConnectorError) {
         let object = try ModelReader(json, path).object
         guard object.members.count <= Self.countLimit else {
@@ -43,7 +43,7 @@ public struct SettingsChange: Sendable, Hashable {
         }
         for member in object.members {
             try Self.checkKey(member.name)
-            try Self.checkDepth(of: member.value, for: member.name)
+            try Self.check(member.value, for: member.name)
         }
         values = object
     }
@@ -51,16 +51,16 @@ public struct SettingsChange: Sendable, Hashable {
     /// Changes a setting; null removes it.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` if the key is invalid, see ``checkKey(_:)``, or if the value is
-    ///   nested deeper than 127 levels.
+    ///   nested deeper than 127 levels or has a number that is not finite.
     public mutating func set(_ key: String, to value: JSONValue) throws(ConnectorError) {
         try Self.checkKey(key)
-        try Self.checkDepth(of: value, for: key)
+        try Self.check(value, for: key)
         values[key] = value
     }
 
-    /// Checks that a value is not nested too deeply to be stored and announced.
-    package static func checkDepth(of value: JSONValue, for key: String) throws(ConnectorError) {
-        try value.checkDepth(depthLimit, named: "the setting \"\(key.prefix(keyLimit))\"")
+    /// Checks that a value can be stored and announced: that it is not nested too deeply, and has only finite numbers.
+    package static func check(_ value: JSONValue, for key: String) throws(ConnectorError) {
+        try value.checkReadable(depthLimit, named: "the setting \"\(key.prefix(keyLimit))\"")
     }
 
     /// The JSON form that operations take, and events carry.

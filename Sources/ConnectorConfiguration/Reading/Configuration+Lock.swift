@@ -28,7 +28,7 @@ extension Configuration {
                 return (configuration, examination.problems + [error], examination.omitted)
             }
             // A link to a lock that is absent is not the absence of a lock: it would allow every plugin.
-            guard FileIdentity(itself: path) != nil else { return examination }
+            guard FileStamp(itself: path) != nil else { return examination }
             let lost = ConnectorError(
                 .unreadable,
                 "the lock \(path.excerpt) is a link that leads nowhere",

@@ -77,14 +77,14 @@ extension ConfigurationReader {
                     at: path
                 )
             } else if foreign.contains(name) {
-                let (message, fix) = Self.complaint(name, kind, object)
+                let (message, fix) = Self.problem(name, kind, object)
                 json.report(.unknownKey, message, fix: fix, at: path.appending(name), .name)
             }
         }
     }
 
     /// The message and the fix for a key that belongs to another kind of connector.
-    private static func complaint(
+    private static func problem(
         _ name: String,
         _ kind: ConnectorKind?,
         _ object: JSONObject

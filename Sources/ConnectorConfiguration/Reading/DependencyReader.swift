@@ -66,9 +66,9 @@ struct DependencyReader {
                 )
                 return nil
             }
-            if let objection = objection(to: target, of: connector, key == "with" ? "use" : "wait for") {
+            if let problem = problem(with: target, of: connector, key == "with" ? "use" : "wait for") {
                 guard json.hasRoom() else { return nil }
-                json.report(.dependencyCycle, objection, at: location)
+                json.report(.dependencyCycle, problem, at: location)
                 return nil
             }
             locations[DependencyGraph.Wait(waiting: connector.path, target: target)] = location
@@ -103,7 +103,7 @@ struct DependencyReader {
     /// Why a connector cannot wait for or use another one; nil if it can.
     ///
     /// - Parameter verb: What the connector would do, such as `wait for`.
-    private func objection(to target: String, of connector: Connector, _ verb: String) -> String? {
+    private func problem(with target: String, of connector: Connector, _ verb: String) -> String? {
         if target == connector.path { return "a connector cannot \(verb) itself" }
         if connector.path.hasPrefix(target + "/") {
             return "a connector cannot \(verb) \"\(target)\", which contains it"

@@ -8,9 +8,9 @@ internal import ConnectorPlatform
 
 /// The rules that settings have in a file and in Swift alike; ``SettingRange`` has the bounds of numbers.
 ///
-/// Each setting has its place: the path in the file, or the name in Swift as a path in an empty text, whose problems have no position.
+/// A setting is identified by its path in the file or, in Swift, by its name, whose problems have no position.
 extension JSONReader {
-    /// Reports a longest wait that is shorter than the first one.
+    /// Reports a maximum wait below the initial one.
     ///
     /// - Parameter path: The place of the longest wait.
     mutating func check(_ initial: Duration, upTo longest: Duration, at path: JSONPath) {
@@ -23,7 +23,7 @@ extension JSONReader {
         if !isIdentifier(runner) { refuse("\"\(runner.excerpt)\"", "must be \(identifierRule)", at: path) }
     }
 
-    /// Reports a standby of a plugin that has no runner at all times.
+    /// Reports a standby of a plugin that does not always have a runner.
     mutating func checkStandby(of isolation: Isolation, at path: JSONPath) {
         guard isolation.standby, isolation.kind != .process else { return }
         report(
@@ -132,7 +132,7 @@ extension JSONReader {
         if let count { check(Int64(count), within: range, at: path) }
     }
 
-    /// Checks the bounds of waits that become longer.
+    /// Checks the bounds of a backoff.
     private mutating func checkWaits(_ initial: Duration, at place: JSONPath, _ longest: Duration, at path: JSONPath) {
         check(initial, at: place)
         checkLength(of: longest, at: path)

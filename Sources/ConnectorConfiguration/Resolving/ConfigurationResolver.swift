@@ -248,25 +248,27 @@ struct ConfigurationResolver {
             json.report(
                 .invalidValue,
                 "the plugin \(manifest.id) receives \"\(field.name)\" in clear text: its manifest does not mark the field as secret",
-                fix:
-                    "write \"${NAME}\" if the value is not secret, or add \"secret\": true to the field in the manifest",
+                fix: "write \"${NAME}\" if the value is not secret, or "
+                    + (manifest.entry == nil
+                        ? "let the library read it from a file, and take the file's path"
+                        : "add \"secret\": true to the field in the manifest"),
                 at: here
             )
             return nil
         }
-        if evaluated.hasPlaceholder, field.objection(to: evaluated.value) != nil {
+        if evaluated.hasPlaceholder, field.problem(with: evaluated.value) != nil {
             evaluated.value = field.placeholder
         }
-        if let objection = field.objection(to: evaluated.value) {
+        if let problem = field.problem(with: evaluated.value) {
             json.report(
                 field.isOfOtherType(evaluated.value) ? .wrongType : .invalidValue,
-                "\(field.name) \(objection)",
+                "\(field.name) \(problem)",
                 fix: evaluated.isOneVariable ? "correct the environment variable that holds the value" : nil,
                 at: here
             )
             return nil
         }
-        if field.isRequired, evaluated.value.string?.isEmpty ?? false {
+        if field.isRequired, !field.mayBeEmpty, evaluated.value.string?.isEmpty ?? false {
             json.report(.missingValue, "\(field.name) is required, but empty", fix: field.documentationFix, at: here)
             return nil
         }
@@ -379,7 +381,7 @@ extension ConfigurationField {
         case .number: .number(minimum ?? 0)
         case .boolean: false
         case .duration: "1s"
-        case .string, .path, .json: .string(ResolvedLeaf.missingSecret)
+        case .string, .path, .json: parameter == .u64 ? "0" : .string(ResolvedLeaf.missingSecret)
         }
     }
 
@@ -387,7 +389,7 @@ extension ConfigurationField {
     fileprivate func isOfOtherType(_ value: JSONValue) -> Bool {
         switch type {
         case .url, .duration, .path: value.string == nil
-        default: typeObjection(to: value) != nil
+        default: typeProblem(with: value) != nil
         }
     }
 

@@ -6,7 +6,7 @@ package import ConnectorServices
 
 /// The request of `connector-host record` to the hosts that its command runs: to record one connector.
 package struct RecordingRequest: Sendable, Hashable {
-    /// The environment variable that tells the hosts of it.
+    /// The environment variable that announces it to the hosts.
     package static let variable = "CONNECTOR_RECORD"
 
     /// The leaf's path.

@@ -30,7 +30,7 @@ package struct ResolvedLeaf: Sendable {
     package var placeholders: [String] { members.value.placeholders }
     /// What is probably a mistake in the fields, although they are valid.
     package var warnings: [String] { members.value.warnings }
-    /// Why a source that is there was passed over, in favour of a later one in the list; nil if none was.
+    /// Why a source that is there was passed over, in favor of a later one in the list; nil if none was.
     package var fault: SecretFault? { members.value.fault }
     /// The part of the gate that is simulated; nil if none is.
     package var simulated: Simulated? { members.value.simulated }

@@ -213,7 +213,7 @@ package struct ConfigurationSchema: Sendable {
         if !field.allowedValues.isEmpty { value["enum"] = .array(field.allowedValues) }
         if let minimum = field.minimum { value["minimum"] = Self.number(minimum) }
         if let maximum = field.maximum { value["maximum"] = Self.number(maximum) }
-        if field.isRequired, field.type == .string { value["minLength"] = 1 }
+        if field.isRequired, !field.mayBeEmpty, field.type == .string { value["minLength"] = 1 }
         let takesAnyText = [.string, .path].contains(field.type) && field.allowedValues.isEmpty
         let variable = takesAnyText ? [] : [reference("variable")]
         schema["anyOf"] = .array([.object(value)] + variable + (field.isSecret ? [reference("secret")] : []))

@@ -29,7 +29,7 @@ extension NATSReference {
             guard !key.contains("ENCRYPTED") else {
                 throw ConnectorError(
                     .secretUnavailable,
-                    "the key in \(path.excerpt) is encrypted, and nobody can enter its passphrase",
+                    "the key in \(path.excerpt) is encrypted, and there is no way to enter its passphrase",
                     fix: "decrypt it: openssl pkey -in \(path.excerpt) -out FILE, and chmod 600 FILE"
                 )
             }

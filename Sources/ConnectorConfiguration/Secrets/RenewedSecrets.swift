@@ -15,8 +15,8 @@ package enum Renewal: Sendable {
 package struct RenewedSecrets<Value: Sendable>: Sendable {
     /// The leaf with each alternative that can be read, the preferred one first.
     package var alternatives: [Value]
-    /// Why no alternative can be read, or why a preferred source that is there cannot; nil otherwise, and if nothing but
-    /// commands that did not run would tell.
+    /// Why no alternative can be read, or why a preferred source that is there cannot; nil otherwise, and if only
+    /// commands that did not run would show it.
     package var fault: SecretFault?
 
     /// Creates the result of a reading.

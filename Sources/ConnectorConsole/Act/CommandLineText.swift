@@ -11,14 +11,12 @@ package enum CommandLineText {
     }
 
     private static func quoted(_ word: String) -> String {
-        guard !word.unicodeScalars.contains(where: isHidden) else { return escaped(word) }
+        // A display would show an escape of its own in place of a hidden character, which a shell would take literally.
+        guard !word.unicodeScalars.contains(where: \.isHidden) else { return escaped(word) }
         let isPlain = word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%,+".utf8.contains($0) }
         guard !isPlain || word.isEmpty else { return word }
         return "'" + word.split(ascii: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
-
-    /// Whether a display would show an escape of its own in place of a character, which a shell would take literally.
-    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.steersDisplay || scalar == "\u{FEFF}" }
 
     /// A word as bash, zsh and POSIX.1-2024 read it: `$'a\342\200\256b'`, with the bytes of hidden characters in octal.
     private static func escaped(_ word: String) -> String {
@@ -27,7 +25,7 @@ package enum CommandLineText {
             switch scalar {
             case "\n": text += "\\n"
             case "'", "\\": text += "\\\(scalar)"
-            case _ where isHidden(scalar):
+            case _ where scalar.isHidden:
                 for byte in String(scalar).utf8 {
                     let digits = String(byte, radix: 8)
                     text += "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits

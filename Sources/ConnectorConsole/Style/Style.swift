@@ -5,9 +5,9 @@
 public struct Style: Sendable, Hashable {
     /// The style that this one inherits from; nil for none.
     public var parent: StyleName?
-    /// The foreground colour.
+    /// The foreground color.
     public var colour: Colour?
-    /// The background colour.
+    /// The background color.
     public var background: Colour?
     /// Whether the text is bold.
     public var isBold: Bool?
@@ -55,7 +55,7 @@ public struct Style: Sendable, Hashable {
         )
     }
 
-    /// A named colour; each platform has its own shade of it, for light and dark backgrounds.
+    /// A named color; each platform has its own shade of it, for light and dark backgrounds.
     public struct Colour: Sendable, Hashable {
         /// The name.
         public let name: String

@@ -14,7 +14,7 @@ public struct StyleName: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// Plain text.
     public static let text: StyleName = "text"
-    /// Emphasised text.
+    /// Emphasized text.
     public static let strong: StyleName = "strong"
     /// Secondary text.
     public static let muted: StyleName = "muted"

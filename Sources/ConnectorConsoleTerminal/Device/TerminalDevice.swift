@@ -36,7 +36,7 @@ final class TerminalDevice: Sendable {
     /// Closing it ends the thread that reads keys.
     private let wake: Int32
     private let writing = DispatchQueue(label: "connector-screen")
-    /// Whether a task that wrote was cancelled: nothing waits any more for a terminal that accepts nothing.
+    /// Whether a task that wrote was cancelled: nothing waits any longer for a terminal that accepts nothing.
     private let isCancelled = Atomic(false)
     private let sources: [any DispatchSourceSignal]
 

@@ -38,7 +38,7 @@ package struct Canvas: Sendable, Equatable {
     /// - Parameter width: The maximum number of columns to use.
     /// - Returns: The number of columns used.
     @discardableResult
-    mutating func write(_ text: String, _ look: Look, line: Int, column: Int, width: Int) -> Int {
+    mutating func write(_ text: String, _ attributes: CellAttributes, line: Int, column: Int, width: Int) -> Int {
         guard (0..<height).contains(line), column >= 0 else { return 0 }
         let end = min(self.width, column + max(0, width))
         var position = column
@@ -48,17 +48,17 @@ package struct Canvas: Sendable, Equatable {
             let shown = columns == 0 ? (isUnicode ? "\u{FFFD}" : "?") : Self.limited(character)
             guard position + max(1, columns) <= end else { break }
             let isCertain = columns == 0 || CharacterWidth.isCertain(character)
-            set(Cell(text: shown, look: look, isCertain: isCertain), line, position, columns: columns)
+            set(Cell(text: shown, attributes: attributes, isCertain: isCertain), line, position, columns: columns)
             position += max(1, columns)
         }
         return position - column
     }
 
-    /// Fills columns of a line with spaces in a look.
-    mutating func fill(_ look: Look, line: Int, column: Int, width: Int) {
+    /// Fills columns of a line with spaces that have the attributes.
+    mutating func fill(_ attributes: CellAttributes, line: Int, column: Int, width: Int) {
         guard (0..<height).contains(line) else { return }
         for column in max(0, column)..<max(0, column, min(self.width, column + width)) {
-            set(Cell(text: " ", look: look), line, column, columns: 1)
+            set(Cell(text: " ", attributes: attributes), line, column, columns: 1)
         }
     }
 
@@ -67,16 +67,16 @@ package struct Canvas: Sendable, Equatable {
         cells[line * width + column] = cell
         guard columns == 2 else { return }
         blankOtherHalf(line, column + 1)
-        cells[line * width + column + 1] = Cell(text: "", look: cell.look)
+        cells[line * width + column + 1] = Cell(text: "", attributes: cell.attributes)
     }
 
     /// Blanks the other half of a wide character before one half is overwritten.
     private mutating func blankOtherHalf(_ line: Int, _ column: Int) {
         let index = line * width + column
         if cells[index].text.isEmpty, column > 0 {
-            cells[index - 1] = Cell(text: " ", look: cells[index - 1].look)
+            cells[index - 1] = Cell(text: " ", attributes: cells[index - 1].attributes)
         } else if column + 1 < width, cells[index + 1].text.isEmpty {
-            cells[index + 1] = Cell(text: " ", look: cells[index + 1].look)
+            cells[index + 1] = Cell(text: " ", attributes: cells[index + 1].attributes)
         }
     }
 

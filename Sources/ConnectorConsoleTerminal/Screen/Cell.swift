@@ -5,20 +5,20 @@
 struct Cell: Hashable {
     /// The character; empty for the second column of a wide one.
     var text: String
-    /// The look of the character.
-    var look: Look
+    /// The attributes of the character.
+    var attributes: CellAttributes
     /// Whether all terminals give the character the same width.
     var isCertain = true
 
     /// An empty cell.
-    static let blank = Cell(text: " ", look: Look())
+    static let blank = Cell(text: " ", attributes: CellAttributes())
 }
 
 /// The attributes of a cell that terminals support.
-struct Look: Hashable {
-    /// The foreground, one of the sixteen colours, as a parameter of SGR; nil for the default.
+struct CellAttributes: Hashable {
+    /// The foreground, one of the sixteen colors, as a parameter of SGR; nil for the default.
     var colour: UInt8?
-    /// The background colour, as a parameter of SGR; nil for the default.
+    /// The background color, as a parameter of SGR; nil for the default.
     var background: UInt8?
     /// Bold.
     var isBold = false
@@ -29,7 +29,7 @@ struct Look: Hashable {
     /// Foreground and background are swapped.
     var isReversed = false
 
-    /// The parameters of SGR (ECMA-48, 8.3.117) that turn any look into this one.
+    /// The parameters of SGR (ECMA-48, 8.3.117) that turn any attributes into these.
     var parameters: String {
         var parameters = ["0"]
         if isBold { parameters.append("1") }

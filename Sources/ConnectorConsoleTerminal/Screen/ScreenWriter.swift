@@ -26,7 +26,7 @@ package enum ScreenWriter {
 
     private struct Writer {
         var bytes: [UInt8] = []
-        private var look: Look?
+        private var attributes: CellAttributes?
 
         mutating func put(_ text: String) { bytes += Array(text.utf8) }
 
@@ -49,9 +49,9 @@ package enum ScreenWriter {
                     continue
                 }
                 if cursor != column { move(line, column) }
-                if look != cell.look {
-                    put("\u{1B}[\(cell.look.parameters)m")
-                    look = cell.look
+                if attributes != cell.attributes {
+                    put("\u{1B}[\(cell.attributes.parameters)m")
+                    attributes = cell.attributes
                 }
                 if !cell.isCertain || wasUncertain {
                     put(isWide ? "  " : " ")

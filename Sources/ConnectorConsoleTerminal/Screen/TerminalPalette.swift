@@ -3,7 +3,7 @@
 
 package import ConnectorConsole
 
-/// Maps styles to the colours of the terminal: sixteen, or none.
+/// Maps styles to the colors of the terminal: sixteen, or none.
 package struct TerminalPalette: Sendable {
     private let sheet: StyleSheet
     private let isColoured: Bool
@@ -17,24 +17,24 @@ package struct TerminalPalette: Sendable {
         self.isUnicode = isUnicode
     }
 
-    /// The look of a text with several styles; attributes that one style does not set come from the next.
-    func look(_ names: StyleName...) -> Look {
+    /// The attributes of a text with several styles; attributes that one style does not set come from the next.
+    func attributes(_ names: StyleName...) -> CellAttributes {
         let style = names.reduce(Style()) { $0.filled(from: sheet.resolved($1)) }
-        var look = Look()
-        look.colour = isColoured ? style.colour.flatMap(Self.parameter) : nil
-        look.background = isColoured ? style.background.flatMap(Self.parameter).map { $0 + 10 } : nil
-        look.isBold = style.isBold ?? false
-        look.isFaint = style.isFaint ?? false
-        look.isUnderlined = style.isUnderlined ?? false
-        look.isReversed = style.isReversed ?? false
-        return look
+        var attributes = CellAttributes()
+        attributes.colour = isColoured ? style.colour.flatMap(Self.parameter) : nil
+        attributes.background = isColoured ? style.background.flatMap(Self.parameter).map { $0 + 10 } : nil
+        attributes.isBold = style.isBold ?? false
+        attributes.isFaint = style.isFaint ?? false
+        attributes.isUnderlined = style.isUnderlined ?? false
+        attributes.isReversed = style.isReversed ?? false
+        return attributes
     }
 
     /// The gap between the cells of a table, in columns.
     var gap: Int { sheet.resolved(.text).gap ?? 2 }
 
-    /// The SGR parameter of a foreground colour; the background's is 10 higher. Grey has none and is only dimmed, because no grey
-    /// among the sixteen colours is visible on every background.
+    /// The SGR parameter of a foreground color; the background's is 10 higher. Gray has none and is only dimmed, because no gray
+    /// among the sixteen colors is visible on every background.
     private static func parameter(_ colour: Style.Colour) -> UInt8? {
         switch colour {
         case .red: 31

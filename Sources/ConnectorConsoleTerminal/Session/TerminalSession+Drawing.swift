@@ -16,7 +16,7 @@ extension TerminalSession {
         }
         if let frame = frames[.side], let scene = windows[.side] {
             for line in frame.line..<(frame.line + frame.height) {
-                canvas.write("│", palette.look(.muted), line: line, column: frame.column - 2, width: 1)
+                canvas.write("│", palette.attributes(.muted), line: line, column: frame.column - 2, width: 1)
             }
             MainView.draw(scene, nil, search: nil, on: &canvas, in: frame, palette)
         }
@@ -29,7 +29,7 @@ extension TerminalSession {
         if let prompt {
             canvas.write(
                 "/\(prompt)",
-                palette.look(.strong),
+                palette.attributes(.strong),
                 line: frame.line,
                 column: frame.column,
                 width: frame.width
@@ -39,11 +39,17 @@ extension TerminalSession {
         if message.isEmpty, let field = editedField {
             let help = [field.help, field.example.isEmpty ? "" : "such as \(field.example)"].filter { !$0.isEmpty }
             let text = (["enter send", "tab next", "escape leave"] + help).joined(separator: "   ")
-            canvas.write(text, palette.look(.muted), line: frame.line, column: frame.column, width: frame.width)
+            canvas.write(text, palette.attributes(.muted), line: frame.line, column: frame.column, width: frame.width)
             return
         }
         guard message.isEmpty else {
-            canvas.write(message, palette.look(.strong), line: frame.line, column: frame.column, width: frame.width)
+            canvas.write(
+                message,
+                palette.attributes(.strong),
+                line: frame.line,
+                column: frame.column,
+                width: frame.width
+            )
             return
         }
         var hints = ["? keys", "/ search", "q quit"]
@@ -57,23 +63,23 @@ extension TerminalSession {
         }
         for hint in verbs where !hints.contains(hint) { hints.append(hint) }
         let text = hints.joined(separator: "   ")
-        canvas.write(text, palette.look(.muted), line: frame.line, column: frame.column, width: frame.width)
+        canvas.write(text, palette.attributes(.muted), line: frame.line, column: frame.column, width: frame.width)
     }
 
     private func draw(_ scene: Scene, on canvas: inout Canvas, in frame: SceneLayout.Frame) {
-        let (look, right) = (palette.look(.overlay), frame.column + frame.width - 1)
+        let (attributes, right) = (palette.attributes(.overlay), frame.column + frame.width - 1)
         for line in frame.line..<(frame.line + frame.height) {
-            canvas.fill(look, line: line, column: frame.column, width: frame.width)
-            canvas.write("│", look, line: line, column: frame.column, width: 1)
-            canvas.write("│", look, line: line, column: right, width: 1)
+            canvas.fill(attributes, line: line, column: frame.column, width: frame.width)
+            canvas.write("│", attributes, line: line, column: frame.column, width: 1)
+            canvas.write("│", attributes, line: line, column: right, width: 1)
         }
         let edge = String(repeating: "─", count: max(0, frame.width - 2))
         let bottom = frame.line + frame.height - 1
-        canvas.write("┌\(edge)┐", look, line: frame.line, column: frame.column, width: frame.width)
-        canvas.write("└\(edge)┘", look, line: bottom, column: frame.column, width: frame.width)
+        canvas.write("┌\(edge)┐", attributes, line: frame.line, column: frame.column, width: frame.width)
+        canvas.write("└\(edge)┘", attributes, line: bottom, column: frame.column, width: frame.width)
         canvas.write(
             " \(scene.title) ",
-            palette.look(.title),
+            palette.attributes(.title),
             line: frame.line,
             column: frame.column + 2,
             width: frame.width - 4
@@ -84,7 +90,7 @@ extension TerminalSession {
             for span in page.text(of: index).spans {
                 column += canvas.write(
                     span.text,
-                    palette.look(span.style, .overlay),
+                    palette.attributes(span.style, .overlay),
                     line: frame.line + 1 + offset,
                     column: column,
                     width: right - 1 - column

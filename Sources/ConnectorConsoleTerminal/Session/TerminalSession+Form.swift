@@ -124,7 +124,7 @@ extension TerminalSession {
             endEditing()
             if sentForms.count >= Self.sceneLimit { sentForms.removeFirst() }
             sentForms.append((act, id))
-            return tell(.act(act))
+            return dispatch(.act(act))
         } catch {
             draft.errors = error.errors
             store(draft, id)

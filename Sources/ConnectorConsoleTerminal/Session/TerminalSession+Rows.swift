@@ -28,7 +28,7 @@ extension TerminalSession {
         let frames = windows.frames
         if let frame = frames[.navigation], frame.contains(column: column, line: line) {
             let tab = TabBar(coordinator, registry, palette).tab(at: column)
-            return tab.map { tell(.move(Route([$0]))) } ?? []
+            return tab.map { dispatch(.move(Route([$0]))) } ?? []
         }
         guard let frame = frames[.main], frame.contains(column: column, line: line), let scene = windows[.main] else {
             return []
@@ -51,7 +51,7 @@ extension TerminalSession {
             message = "there is nothing here to \(verb.rawValue)"
             return []
         }
-        return tell(.act(act))
+        return dispatch(.act(act))
     }
 
     /// The act that a character triggers in the visible scene, first in the selected row; nil for none.

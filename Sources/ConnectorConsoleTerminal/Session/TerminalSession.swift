@@ -101,7 +101,7 @@ package struct TerminalSession: Sendable {
         if let index = sentForms.firstIndex(where: { $0.act == coordinator.pending }) {
             note(outcome, in: sentForms.remove(at: index).form)
         }
-        return tell(.done(outcome))
+        return dispatch(.done(outcome))
     }
 
     /// Handles input.
@@ -115,11 +115,11 @@ package struct TerminalSession: Sendable {
         case .wheel(let lines): return move(by: lines * 3)
         case .click(let column, let line): return click(column: column, line: line)
         case .key(.character(let character)) where shortcut(character) != nil:
-            return shortcut(character).map { tell(.act($0)) } ?? []
+            return shortcut(character).map { dispatch(.act($0)) } ?? []
         case .key(.character(let digit)) where ("1"..."9").contains(digit):
             let index = (digit.wholeNumberValue ?? 1) - 1
             guard index < coordinator.tabs.count else { return [] }
-            return tell(.move(Route([coordinator.tabs[index]])))
+            return dispatch(.move(Route([coordinator.tabs[index]])))
         case .key(let key):
             guard let command = KeyBinding.command(for: key) else { return [] }
             return handle(command)
@@ -133,9 +133,9 @@ package struct TerminalSession: Sendable {
         case .page(let pages): return move(by: pages * max(1, (windows.frames[.main]?.height ?? 2) - 2))
         case .enter:
             if let form, cursor.place?.component == form.component { return beginEditing() }
-            if let link = row?.link { return tell(.move(link)) }
+            if let link = row?.link { return dispatch(.move(link)) }
             let acts = row?.acts ?? []
-            return acts.isEmpty ? [] : tell(acts.count == 1 ? .act(acts[0]) : .choose(acts))
+            return acts.isEmpty ? [] : dispatch(acts.count == 1 ? .act(acts[0]) : .choose(acts))
         case .edit: return beginEditing()
         case .back:
             guard searches[coordinator.route] == nil else {
@@ -143,24 +143,24 @@ package struct TerminalSession: Sendable {
                 mount()
                 return []
             }
-            return tell(.back)
-        case .turn(let places): return tell(.turn(places))
+            return dispatch(.back)
+        case .turn(let places): return dispatch(.turn(places))
         case .search:
             prompt = searches[coordinator.route] ?? ""
             return []
         case .act(let verb): return act(verb, onAll: false)
         case .actOnAll(let verb): return act(verb, onAll: true)
-        case .choose: return tell(.choose((row?.acts ?? []) + (windows[.main]?.acts ?? [])))
+        case .choose: return dispatch(.choose((row?.acts ?? []) + (windows[.main]?.acts ?? [])))
         case .copy: return copy()
-        case .help: return tell(.help)
+        case .help: return dispatch(.help)
         case .redraw: return [.redraw]
         case .suspend: return [.suspend]
-        case .quit: return tell(.quit)
+        case .quit: return dispatch(.quit)
         }
     }
 
     /// Passes an event to the coordinator, performs the actions that concern the session, and returns the rest as effects.
-    mutating func tell(_ event: Coordinator.Event) -> [Effect] {
+    mutating func dispatch(_ event: Coordinator.Event) -> [Effect] {
         let shown = coordinator.route
         var effects: [Effect] = []
         for action in coordinator.handle(event) {
@@ -204,21 +204,21 @@ package struct TerminalSession: Sendable {
             case .key(.up), .key(.character("k")): return selectChoice(choice - 1)
             case .key(.down), .key(.character("j")): return selectChoice(choice + 1)
             case .wheel(let lines): return selectChoice(choice + lines)
-            case .key(.enter): return tell(.choice(choice))
+            case .key(.enter): return dispatch(.choice(choice))
             case .key(.character(let digit)) where ("1"..."9").contains(digit):
-                return tell(.choice((digit.wholeNumberValue ?? 1) - 1))
+                return dispatch(.choice((digit.wholeNumberValue ?? 1) - 1))
             default: break
             }
         }
         switch input {
-        case .key(.control("c")): return tell(.quit)
+        case .key(.control("c")): return dispatch(.quit)
         case .key(.control("l")): return [.redraw]
         case .key(.control("z")): return [.suspend]
         case .key(.character("y")), .key(.character("Y")):
-            return tell(coordinator.dialog?.confirmed == nil ? .back : .answer(true))
+            return dispatch(coordinator.dialog?.confirmed == nil ? .back : .answer(true))
         // Only y confirms, so no other key can lose data by mistake.
         case .key(.enter) where coordinator.dialog != .help: return []
-        case .key, .click: return tell(.back)
+        case .key, .click: return dispatch(.back)
         case .wheel, .paste: return []
         }
     }

@@ -8,7 +8,7 @@ internal import ConnectorConsole
 enum MainView {
     /// The lines of a scene in a slot.
     static func page(_ scene: Scene, in frame: SceneLayout.Frame, _ palette: TerminalPalette) -> Page {
-        // Two columns on the left mark the selected row, even without colours.
+        // Two columns on the left mark the selected row, even without colors.
         Page(scene, width: max(0, frame.width - 2), palette)
     }
 
@@ -34,7 +34,7 @@ enum MainView {
         let search = search.map { "   / \($0)" } ?? ""
         canvas.write(
             "\(scene.route)\(search)",
-            palette.look(.title),
+            palette.attributes(.title),
             line: frame.line,
             column: frame.column,
             width: frame.width
@@ -45,14 +45,14 @@ enum MainView {
             let line = frame.line + 1 + offset
             let isSelected = cursor?.place != nil && page.lines[index].row == cursor?.place
             if isSelected {
-                canvas.fill(palette.look(.selected), line: line, column: frame.column, width: frame.width)
-                canvas.write(">", palette.look(.selected), line: line, column: frame.column, width: 1)
+                canvas.fill(palette.attributes(.selected), line: line, column: frame.column, width: frame.width)
+                canvas.write(">", palette.attributes(.selected), line: line, column: frame.column, width: 1)
             }
             var column = frame.column + 2
             for span in page.text(of: index).spans {
-                let look = isSelected ? palette.look(.selected, span.style) : palette.look(span.style)
+                let attributes = isSelected ? palette.attributes(.selected, span.style) : palette.attributes(span.style)
                 let room = frame.column + frame.width - column
-                column += canvas.write(span.text, look, line: line, column: column, width: room)
+                column += canvas.write(span.text, attributes, line: line, column: column, width: room)
             }
         }
     }

@@ -49,19 +49,19 @@ struct TabBar {
 
     /// Draws the tabs.
     func draw(_ scene: Scene, on canvas: inout Canvas, in frame: SceneLayout.Frame) {
-        canvas.fill(palette.look(.bar), line: frame.line, column: frame.column, width: frame.width)
+        canvas.fill(palette.attributes(.bar), line: frame.line, column: frame.column, width: frame.width)
         let readiness = scene.components.last?.rows.first?.cells.first?.displayed(palette)
         let columns = readiness?.columns ?? 0
         var column = frame.column
         for (index, row) in (scene.components.first?.rows ?? []).enumerated() {
             let cell = row.cells.first ?? ""
-            let look = palette.look(cell.spans.first?.style ?? .bar)
+            let attributes = palette.attributes(cell.spans.first?.style ?? .bar)
             let room = frame.column + frame.width - columns - column
-            column += canvas.write(text(index, cell.text), look, line: frame.line, column: column, width: room)
+            column += canvas.write(text(index, cell.text), attributes, line: frame.line, column: column, width: room)
         }
         let start = frame.column + frame.width - columns
         if let readiness, start > frame.column {
-            canvas.write(readiness.text, palette.look(.bar), line: frame.line, column: start, width: columns)
+            canvas.write(readiness.text, palette.attributes(.bar), line: frame.line, column: start, width: columns)
         }
     }
 

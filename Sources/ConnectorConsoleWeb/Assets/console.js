@@ -12,11 +12,11 @@
   // MARK: Messages
 
   let hiding;
-  const notify = (text, mood) => {
+  const notify = (text, severity) => {
     const box = byId("toast");
     if (!box) return;
     box.textContent = text;
-    box.className = "toast" + (mood ? " t-" + mood : "") + (text ? " shown" : "");
+    box.className = "toast" + (severity ? " t-" + severity : "") + (text ? " shown" : "");
     clearTimeout(hiding);
     hiding = setTimeout(() => box.classList.remove("shown"), 8000);
   };

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// The last versions of a page for clients with one right, and the events that bring browsers to the newest version.
+/// The last versions of a page for clients with one permission, and the events that bring browsers to the newest version.
 ///
 /// These browsers share the rendered events. Of each browser the server remembers only the version: a slow browser skips
 /// versions and receives the difference between its version and the newest.

@@ -11,10 +11,10 @@ internal import ConnectorPlatform
 /// Takes one snapshot of the host for all watched pages, at most four times a second, and none while no page is watched. Each
 /// request for a page takes one more.
 actor LivePages {
-    /// A page as clients with a certain right see it.
+    /// A page as clients with a certain permission see it.
     private struct Key: Hashable {
         var address: PageAddress
-        var right: Right
+        var permission: Permission
     }
 
     private let console: Console
@@ -64,13 +64,14 @@ actor LivePages {
         watchers = [:]
     }
 
-    /// The newest content of a page for clients with a right, and the name of its version.
-    func content(of address: PageAddress, for right: Right) async -> (content: PageContent, version: String) {
-        let content = content(Key(address: address, right: right), await console.snapshot(for: [address.route]))
+    /// The newest content of a page for clients with a permission, and the name of its version.
+    func content(of address: PageAddress, for permission: Permission) async -> (content: PageContent, version: String) {
+        let asked = Key(address: address, permission: permission)
+        let content = content(asked, await console.snapshot(for: [address.route]))
         evictIdle()
         // The page number in the content's address is clamped to the last page.
-        let key = Key(address: content.address, right: right)
-        var page = pages[key] ?? LivePage(canAct: right == .act)
+        let key = Key(address: content.address, permission: permission)
+        var page = pages[key] ?? LivePage(canAct: permission == .act)
         let isNew = page.update(content, as: newVersion())
         page.used = lastVersion
         pages[key] = page
@@ -79,9 +80,9 @@ actor LivePages {
         return (content, name(of: page.version))
     }
 
-    /// The content of a page in a snapshot, limited to what the right allows to see.
+    /// The content of a page in a snapshot, limited to what the permission allows to see.
     private func content(_ key: Key, _ snapshot: ConsoleSnapshot) -> PageContent {
-        PageContent(key.address, registry, key.right == .act ? snapshot : snapshot.forReaders)
+        PageContent(key.address, registry, key.permission == .act ? snapshot : snapshot.forReaders)
     }
 
     /// The current scene at a route, with all its rows.
@@ -98,30 +99,34 @@ actor LivePages {
     ///
     /// - Returns: A stream that yields when the page may have changed, and the number for ``unwatch(_:as:_:)``; nil if there are
     ///   too many watchers.
-    func watch(_ address: PageAddress, as right: Right) async -> (changes: AsyncStream<Void>, number: Int)? {
+    func watch(_ address: PageAddress, as permission: Permission) async -> (changes: AsyncStream<Void>, number: Int)? {
         guard hasRoom else { return nil }
         nextWatcher += 1
         let number = nextWatcher
         let (stream, watcher) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         watchers[number] = watcher
-        let key = Key(address: address, right: right)
-        pages[key, default: LivePage(canAct: right == .act)].watchers += 1
-        if pages[key]?.content == nil { _ = await content(of: address, for: right) }
+        let key = Key(address: address, permission: permission)
+        pages[key, default: LivePage(canAct: permission == .act)].watchers += 1
+        if pages[key]?.content == nil { _ = await content(of: address, for: permission) }
         watcher.yield()
         return (stream, number)
     }
 
     /// Stops watching a page.
-    func unwatch(_ address: PageAddress, as right: Right, _ number: Int) {
+    func unwatch(_ address: PageAddress, as permission: Permission, _ number: Int) {
         watchers.removeValue(forKey: number)?.finish()
-        let key = Key(address: address, right: right)
+        let key = Key(address: address, permission: permission)
         pages[key]?.watchers -= 1
         pages[key]?.used = lastVersion
     }
 
     /// The event that brings a browser from a version to the newest one, and the name of that; nil if it already has the newest.
-    func frame(of address: PageAddress, for right: Right, from version: String) -> (bytes: [UInt8], version: String)? {
-        let key = Key(address: address, right: right)
+    func frame(
+        of address: PageAddress,
+        for permission: Permission,
+        from version: String
+    ) -> (bytes: [UInt8], version: String)? {
+        let key = Key(address: address, permission: permission)
         guard var page = pages[key] else { return nil }
         let number = number(of: version) ?? 0
         let bytes = page.frame(from: number, name: name)

@@ -42,7 +42,7 @@ enum Escaping {
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
             case "\n", "\t": escaped.unicodeScalars.append(character)
-            case _ where isHidden(character): escaped += hidden(character)
+            case _ where character.isHidden: escaped += hidden(character)
             default: escaped.unicodeScalars.append(character)
             }
         }
@@ -60,11 +60,6 @@ enum Escaping {
         }
     }
 
-    private static func isHidden(_ character: Unicode.Scalar) -> Bool {
-        // U+FEFF has no width, so no one would see it.
-        character.steersDisplay || character == "\u{FEFF}"
-    }
-
     /// The name of a style as a class name: letters, digits and dashes are kept, other bytes are encoded.
     static func className(_ name: String) -> String {
         var text = ""
@@ -72,7 +67,7 @@ enum Escaping {
             if byte.isLetterOrDigit || byte == UInt8(ascii: "-") {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                text += "_\(String(byte, radix: 16))"
+                text += "_" + byte.hexadecimal()
             }
         }
         return text

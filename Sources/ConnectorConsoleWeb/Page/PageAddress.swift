@@ -33,9 +33,9 @@ struct PageAddress: Sendable, Hashable {
 
     /// The relative URL: path and query.
     var url: String {
-        var fields: [String] = []
-        if !search.isEmpty { fields.append("q=\(PercentCoding.encode(search))") }
-        if page > 1 { fields.append("page=\(page)") }
-        return route.description + (fields.isEmpty ? "" : "?" + fields.joined(separator: "&"))
+        var fields = QueryItems()
+        if !search.isEmpty { fields.append("q", search) }
+        if page > 1 { fields.append("page", "\(page)") }
+        return fields.appended(to: route.description)
     }
 }

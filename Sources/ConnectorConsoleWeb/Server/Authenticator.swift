@@ -5,7 +5,7 @@ internal import ConnectorControl
 internal import ConnectorServices
 internal import Synchronization
 
-/// Authenticates the clients of the console and determines the right of each.
+/// Authenticates the clients of the console and determines the permission of each.
 ///
 /// A link contains a token for one browser, which exchanges it for a session; a new link then replaces it. The operator's tokens
 /// authenticate any number of clients for as long as the server runs.
@@ -17,14 +17,14 @@ final class Authenticator: Sendable {
         /// The token of an unused link.
         case link(String)
         /// A token of the operator.
-        case token(Right)
+        case token(Permission)
 
         /// The key for rate limiting.
         var name: String {
             switch self {
             case .session(let id): "session \(id)"
             case .link: "link"
-            case .token(let right): "token \(right.rawValue)"
+            case .token(let permission): "token \(permission.rawValue)"
             }
         }
     }
@@ -32,7 +32,7 @@ final class Authenticator: Sendable {
     /// A browser that has logged in.
     private struct Session {
         var id: String
-        var right: Right
+        var permission: Permission
         /// When it was last used, as a value of the count of uses.
         var used: UInt64
         /// The result of its last act, until a page has shown it.
@@ -48,8 +48,8 @@ final class Authenticator: Sendable {
         var nextLease: UInt64 = 0
     }
 
-    private let tokens: [(secret: Secret, right: Right)]
-    private let linkRight: Right
+    private let tokens: [(secret: Secret, permission: Permission)]
+    private let linkPermission: Permission
     private let state = Mutex(State())
 
     /// The maximum number of sessions; beyond it, the least recently used one is removed.
@@ -62,11 +62,11 @@ final class Authenticator: Sendable {
     /// - Parameters:
     ///   - act: The token that grants acting; nil for none.
     ///   - read: The token that grants reading; nil for none.
-    ///   - linkRight: The right that a link grants.
-    init(act: Secret?, read: Secret?, linkRight: Right) {
-        let isReadOnly = linkRight == .read
+    ///   - linkPermission: The permission that a link grants.
+    init(act: Secret?, read: Secret?, linkPermission: Permission) {
+        let isReadOnly = linkPermission == .read
         tokens = [act.map { ($0, isReadOnly ? .read : .act) }, read.map { ($0, .read) }].compactMap(\.self)
-        self.linkRight = linkRight
+        self.linkPermission = linkPermission
     }
 
     /// The token of the unused link.
@@ -83,7 +83,7 @@ final class Authenticator: Sendable {
             guard Token.areEqual(token, state.link.text) else { return nil }
             Self.endLeases(of: .link(state.link.text), &state)
             state.link = Token()
-            return Self.startSession(linkRight, &state)
+            return Self.startSession(linkPermission, &state)
         }
     }
 
@@ -91,11 +91,11 @@ final class Authenticator: Sendable {
     ///
     /// - Returns: The session's id; nil if the token is wrong.
     func logIn(_ token: String) -> String? {
-        guard let right = right(ofToken: token) else { return nil }
-        return state.withLock { Self.startSession(right, &$0) }
+        guard let permission = permission(ofToken: token) else { return nil }
+        return state.withLock { Self.startSession(permission, &$0) }
     }
 
-    private static func startSession(_ right: Right, _ state: inout State) -> String {
+    private static func startSession(_ permission: Permission, _ state: inout State) -> String {
         state.uses += 1
         let id = Token().text
         if state.sessions.count >= sessionLimit,
@@ -103,28 +103,28 @@ final class Authenticator: Sendable {
         {
             endLeases(of: .session(state.sessions.remove(at: oldest).id), &state)
         }
-        state.sessions.append(Session(id: id, right: right, used: state.uses))
+        state.sessions.append(Session(id: id, permission: permission, used: state.uses))
         return id
     }
 
-    /// The right and the credential of a program that sends a bearer token; nil if the token is unknown.
-    func right(ofBearer token: String) -> (right: Right, credential: Credential)? {
-        if let right = right(ofToken: token) { return (right, .token(right)) }
-        return isLink(token) ? (linkRight, .link(token)) : nil
+    /// The permission and the credential of a program that sends a bearer token; nil if the token is unknown.
+    func permission(ofBearer token: String) -> (permission: Permission, credential: Credential)? {
+        if let permission = permission(ofToken: token) { return (permission, .token(permission)) }
+        return isLink(token) ? (linkPermission, .link(token)) : nil
     }
 
-    private func right(ofToken token: String) -> Right? {
+    private func permission(ofToken token: String) -> Permission? {
         // Compares against every token, so that the timing reveals nothing.
-        tokens.reduce(nil) { found, known in Token.areEqual(token, known.secret.reveal()) ? known.right : found }
+        tokens.reduce(nil) { found, known in Token.areEqual(token, known.secret.reveal()) ? known.permission : found }
     }
 
-    /// The right of a browser; nil if the session is unknown.
-    func right(ofSession id: String) -> Right? {
+    /// The permission of a browser; nil if the session is unknown.
+    func permission(ofSession id: String) -> Permission? {
         state.withLock { state in
             guard let index = Self.index(of: id, in: state) else { return nil }
             state.uses += 1
             state.sessions[index].used = state.uses
-            return state.sessions[index].right
+            return state.sessions[index].permission
         }
     }
 

@@ -8,7 +8,7 @@ extension WebConsole.Options {
     /// Checks that these options admit no one by mistake.
     ///
     /// - Throws: `invalid-value` for an address other than loopback without a certificate or without a token, for a wildcard
-    ///   address without a name, for a number that is no port, for a token that is too short, and for a name that is not just a
+    ///   address without a name, for a number that is not a port, for a token that is too short, and for a name that is not just a
     ///   host name or an IP address.
     package func check() throws(ConnectorError) {
         guard (0...65535).contains(address.port) else {

@@ -37,9 +37,6 @@ final class RateLimit: Sendable {
         self.burst = burst
     }
 
-    /// The number of buckets.
-    var clientCount: Int { state.withLock(\.buckets.count) }
-
     /// Takes a token from a client's bucket.
     ///
     /// - Parameters:

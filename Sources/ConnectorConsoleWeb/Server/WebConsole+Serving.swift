@@ -13,7 +13,7 @@ extension WebConsole {
     /// - Parameter announce: Called with a link that admits one browser, and with a new link after each use. For an address other
     ///   than loopback the link contains no token; operators type theirs in. By default it prints the link.
     /// - Throws: `invalid-value` for an address other than loopback without a certificate or without a token, for a wildcard
-    ///   address without a name, for a number that is no port, for a token that is too short, and for a name with a port or a
+    ///   address without a name, for a number that is not a port, for a token that is too short, and for a name with a port or a
     ///   path; `unreadable` for an invalid certificate; `unavailable` if the server cannot listen on the address.
     public static func run(
         _ host: ConnectorHost,

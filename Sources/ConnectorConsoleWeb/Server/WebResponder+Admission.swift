@@ -45,7 +45,7 @@ extension WebResponder {
             guard admitsFailure(kind, request) else { return .answer(tooMany("too many attempts", request)) }
             return .answer(unauthorized(request))
         case .anonymous: return .answer(unauthorized(request))
-        case .authenticated(let right, let credential): return admit(request, right, credential)
+        case .authenticated(let permission, let credential): return admit(request, permission, credential)
         }
     }
 
@@ -65,18 +65,18 @@ extension WebResponder {
     /// Decides on a request of an authenticated client.
     private func admit(
         _ request: ServerRequest,
-        _ right: Right,
+        _ permission: Permission,
         _ credential: Authenticator.Credential
     ) -> RequestAdmission {
         guard isAPI(request.path) else {
             return read(request, limit: Self.bodyLimit) { request in
                 // The client may have logged out before the body arrived.
                 guard authenticator.isValid(credential) else { return unauthorized(request) }
-                return leased(await respond(request, right, credential), to: credential)
+                return leased(await respond(request, permission, credential), to: credential)
             }
         }
         guard let api else { return .answer(refusal(404, .missing, "this console has no API", request)) }
-        if let endpoint = api.endpoint(for: request), endpoint.right == .act, right != .act {
+        if let endpoint = api.endpoint(for: request), endpoint.permission == .act, permission != .act {
             return .answer(refusal(403, .denied, "this token is read-only", request))
         }
         return read(request, limit: ControlAPI.bodyLimit) { request in

@@ -30,7 +30,7 @@ extension WebResponder {
     /// The sender of a request.
     enum Client: Sendable {
         /// A client with a valid credential.
-        case authenticated(Right, Authenticator.Credential)
+        case authenticated(Permission, Authenticator.Credential)
         /// A client with a wrong credential, and the kind of credential.
         case invalid(String)
         /// A client without a credential.
@@ -39,12 +39,14 @@ extension WebResponder {
 
     /// The sender of a request, identified by a token or a cookie. One valid credential suffices, even beside a wrong one.
     func client(of request: ServerRequest) -> Client {
-        if let (right, credential) = request.bearer.flatMap({ authenticator.right(ofBearer: $0) }) {
-            return .authenticated(right, credential)
+        if let (permission, credential) = request.bearer.flatMap({ authenticator.permission(ofBearer: $0) }) {
+            return .authenticated(permission, credential)
         }
         let sessions = request.cookies(cookie).prefix(Self.cookieLimit)
         for session in sessions {
-            if let right = authenticator.right(ofSession: session) { return .authenticated(right, .session(session)) }
+            if let permission = authenticator.permission(ofSession: session) {
+                return .authenticated(permission, .session(session))
+            }
         }
         if request.bearer != nil { return .invalid("bearer") }
         if request.fields["Authorization"] != nil { return .invalid("authorization") }

@@ -8,7 +8,7 @@ internal import ConnectorHTTPServer
 /// The live changes of a page.
 extension WebResponder {
     /// Responds with the changes of a page as server-sent events.
-    func events(_ request: ServerRequest, _ right: Right) async -> ServerResponse {
+    func events(_ request: ServerRequest, _ permission: Permission) async -> ServerResponse {
         let query = request.parameters
         guard let address = query["at"].flatMap(PageAddress.init) else {
             return refusal(400, .invalid, "at is not a route", request)
@@ -19,14 +19,14 @@ extension WebResponder {
             status: 200,
             ["Content-Type": "text/event-stream"],
             .stream { [pages] writer in
-                guard let watch = await pages.watch(address, as: right) else { return }
+                guard let watch = await pages.watch(address, as: permission) else { return }
                 do {
-                    try await Self.send(address, version, right, watch.changes, pages, to: writer)
+                    try await Self.send(address, version, permission, watch.changes, pages, to: writer)
                 } catch {
-                    await pages.unwatch(address, as: right, watch.number)
+                    await pages.unwatch(address, as: permission, watch.number)
                     throw error
                 }
-                await pages.unwatch(address, as: right, watch.number)
+                await pages.unwatch(address, as: permission, watch.number)
             }
         )
     }
@@ -35,7 +35,7 @@ extension WebResponder {
     private static func send(
         _ address: PageAddress,
         _ version: String,
-        _ right: Right,
+        _ permission: Permission,
         _ changes: AsyncStream<Void>,
         _ pages: LivePages,
         to writer: BodyWriter
@@ -43,7 +43,7 @@ extension WebResponder {
         var version = version
         try await writer.write(Array("retry: 2000\n\n".utf8))
         for await _ in changes {
-            if let frame = await pages.frame(of: address, for: right, from: version) {
+            if let frame = await pages.frame(of: address, for: permission, from: version) {
                 try await writer.write(frame.bytes)
                 version = frame.version
             } else {

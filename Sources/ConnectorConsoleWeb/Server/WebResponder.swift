@@ -10,8 +10,8 @@ internal import ConnectorPlatform
 /// Responds to the requests of browsers and programs, independently of their connections.
 ///
 /// A request must pass four checks, in this order: it names this server; it does not come from a page of another site; it is
-/// within the rate limit; and its client has the required right. A request that fails one of them starts no task, and its body is
-/// not read; only the right to act on a page is checked after the body was read.
+/// within the rate limit; and its client has the required permission. A request that fails one of them starts no task, and its body is
+/// not read; only the permission to act on a page is checked after the body was read.
 struct WebResponder: Sendable {
     /// The host names of this server.
     let origins: Origins
@@ -63,7 +63,7 @@ struct WebResponder: Sendable {
     static let cookieLimit = 16
 
     /// Responds to an authenticated client.
-    func respond(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) async
+    func respond(_ request: ServerRequest, _ permission: Permission, _ credential: Authenticator.Credential) async
         -> ServerResponse
     {
         let path = request.path
@@ -73,31 +73,31 @@ struct WebResponder: Sendable {
             guard [PostedForm.act, PostedForm.call].contains(String(path)) else {
                 return refusal(405, .unsupported, "this path does not accept POST", request)
             }
-            guard right == .act else { return refusal(403, .denied, "this console is read-only", request) }
+            guard permission == .act else { return refusal(403, .denied, "this console is read-only", request) }
             return await path == PostedForm.act ? act(request, session) : call(request, session)
         }
         switch path {
         case "/": return ServerResponse(to: start.description)
-        case "/-/live": return await events(request, right)
-        default: return await page(request, right, session)
+        case "/-/live": return await events(request, permission)
+        default: return await page(request, permission, session)
         }
     }
 
     // MARK: Pages
 
-    private func page(_ request: ServerRequest, _ right: Right, _ session: String?) async -> ServerResponse {
+    private func page(_ request: ServerRequest, _ permission: Permission, _ session: String?) async -> ServerResponse {
         guard let address = PageAddress(request.target) else {
             return refusal(404, .missing, "there is nothing at \(request.path.prefix(200))", request)
         }
-        let (content, version) = await pages.content(of: address, for: right)
+        let (content, version) = await pages.content(of: address, for: permission)
         let message = session.flatMap { authenticator.takeMessage(of: $0) }
-        let page = view(right).page(content, version: version, message: message)
+        let page = view(permission).page(content, version: version, message: message)
         return ServerResponse(page, status: content.isFound ? 200 : 404)
     }
 
-    /// The view of a client with a right.
-    func view(_ right: Right) -> PageView {
-        PageView(title: title, canAct: right == .act, hasAPI: api != nil)
+    /// The view of a client with a permission.
+    func view(_ permission: Permission) -> PageView {
+        PageView(title: title, canAct: permission == .act, hasAPI: api != nil)
     }
 
     /// An asset, which needs no authentication because it reveals nothing about the host; nil for any other path.

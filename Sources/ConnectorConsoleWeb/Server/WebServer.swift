@@ -53,7 +53,7 @@ final class WebServer: Sendable {
         authenticator = Authenticator(
             act: options.token,
             read: options.readToken,
-            linkRight: options.isReadOnly ? .read : .act
+            linkPermission: options.isReadOnly ? .read : .act
         )
     }
 

@@ -3,7 +3,7 @@
 
 internal import ConnectorConsole
 
-/// Draws a form, with a labelled control for each field.
+/// Draws a form, with a labeled control for each field.
 struct CallFormView: Sendable {
     /// The form.
     let form: SceneForm

@@ -148,7 +148,7 @@ struct SceneView: Sendable {
         switch component.shape {
         case .tree, .table:
             let depth = component.shape == .tree ? " d\(min(row.depth, 12))" : ""
-            markup.element("tr", ("role", "row"), ("class", "r\(depth)\(Self.mood(of: row))")) { markup in
+            markup.element("tr", ("role", "row"), ("class", "r\(depth)\(Self.severity(of: row))")) { markup in
                 for cell in row.cells.indices { markup.append(self.cell(component, row, cell)) }
                 if hasActs(component) { markup.append(acts(of: row, in: component)) }
             }
@@ -185,7 +185,7 @@ struct SceneView: Sendable {
                 Self.linked(row.link, row.cells[0], &markup)
             }
         } else {
-            let mood = Self.pill(row.cells[index])
+            let pill = Self.pill(row.cells[index])
             let label = component.columns.indices.contains(index) ? component.columns[index].title : ""
             markup.element(
                 "td",
@@ -193,8 +193,8 @@ struct SceneView: Sendable {
                 ("class", isNumber ? "n" : nil),
                 ("data-label", row.cells[index].isEmpty || label.isEmpty ? nil : label)
             ) { markup in
-                guard let mood else { return Self.spans(row.cells[index], &markup) }
-                markup.element("span", ("class", "pill p-\(mood)"), text: row.cells[index].text)
+                guard let pill else { return Self.spans(row.cells[index], &markup) }
+                markup.element("span", ("class", "pill p-\(pill)"), text: row.cells[index].text)
             }
         }
         return markup
@@ -258,7 +258,7 @@ struct SceneView: Sendable {
         return [StyleName.good, .warning, .bad].first { $0 == cell.spans[0].style }?.name
     }
 
-    private static func mood(of row: Row) -> String {
+    private static func severity(of row: Row) -> String {
         guard let style = row.cells.first?.spans.first, mark(style) != nil else { return "" }
         return [StyleName.warning, .bad].contains(style.style) ? " r-\(style.style.name)" : ""
     }

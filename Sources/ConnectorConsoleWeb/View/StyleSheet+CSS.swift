@@ -4,7 +4,7 @@
 internal import ConnectorConsole
 
 extension StyleSheet {
-    /// The CSS rules of all styles. Colours are CSS variables, which differ in light and dark mode.
+    /// The CSS rules of all styles. Colors are CSS variables, which differ in light and dark mode.
     ///
     /// Inheritance is resolved here, so a text needs only one class.
     var css: String {

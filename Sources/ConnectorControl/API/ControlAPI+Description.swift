@@ -65,7 +65,7 @@ extension ControlEndpoint {
         var object: JSONObject = [
             "operationId": .string(operation),
             "summary": .string(summary),
-            "x-right": .string(right.rawValue),
+            "x-right": .string(permission.rawValue),
         ]
         let parameters = segments.map { $0.parameter(in: "path") } + query.map { $0.parameter(in: "query") }
         if !parameters.isEmpty { object["parameters"] = .array(parameters) }

@@ -33,12 +33,17 @@ extension ControlAPI {
             ControlEndpoint(
                 operation: "isReady",
                 path: "/readyz",
-                summary: "Readiness: whether every required connector is ready.",
-                answers: [answer(200, "Every one is."), answer(503, "At least one is not; one line for each.")]
+                summary: "Readiness: whether the required connectors are ready, and events can be stored.",
+                answers: [
+                    answer(200, "They are, and they can."),
+                    answer(503, "One line for each connector that is not ready, and one if events cannot be stored."),
+                ]
             ) { _ in
-                let missing = host.report.gates.filter { $0.isRequired && !$0.isReady }
-                guard !missing.isEmpty else { return ServerResponse(text: "ok\n") }
-                let lines = missing.map { "\($0.path): \($0.state.rawValue)\n" }
+                let report = host.report
+                guard !report.isReady else { return ServerResponse(text: "ok\n") }
+                let missing = report.gates.filter { $0.isRequired && !$0.isReady }
+                var lines = missing.map { "\($0.path): \($0.state.rawValue)\n" }
+                if let error = report.outboxError { lines.append("outbox: \(error)\n") }
                 return ServerResponse(text: lines.joined(), status: 503)
             },
             ControlEndpoint(

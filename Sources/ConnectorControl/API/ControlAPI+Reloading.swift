@@ -9,7 +9,7 @@ internal import ConnectorHost
 extension ControlAPI {
     /// The endpoints that do the same as `connector-host plan`, `apply` and `reload`.
     ///
-    /// A plan shows values of `config`, and making it runs the commands of secrets, so it requires the right to act.
+    /// A plan shows values of `config`, and making it runs the commands of secrets, so it requires the permission to act.
     static func reloading(_ host: ConnectorHost) -> [ControlEndpoint] {
         [
             ControlEndpoint(

@@ -7,7 +7,7 @@ package import ConnectorHost
 
 /// The HTTP API of a host, which returns the same documents that the commands print with `--json`.
 ///
-/// It does no networking: a server passes requests to it. The server also authorizes them, by the ``ControlEndpoint/right`` of
+/// It does no networking: a server passes requests to it. The server also authorizes them, by the ``ControlEndpoint/permission`` of
 /// their ``endpoint(for:)``.
 package struct ControlAPI: Sendable {
     /// The maximum size of a request's body, in bytes.

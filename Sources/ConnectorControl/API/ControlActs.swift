@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// The requests in progress that act on a host, such as calls. A host that stops lets them end, and refuses others.
 package final class ControlActs: Sendable {
-    /// One request, from its beginning until nothing refers to this any more: a stream does until it ends.
+    /// One request, from its beginning until nothing refers to this: a stream does until it ends.
     final class Act: Sendable {
         private struct State {
             var cancel: (@Sendable () -> Void)?

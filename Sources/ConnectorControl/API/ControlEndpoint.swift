@@ -45,13 +45,13 @@ package struct ControlEndpoint: Sendable {
         package var schema: JSONValue
     }
 
-    /// The right that a client must have.
-    package var right: Right { method == .get && !isForActing ? .read : .act }
+    /// The permission that a client must have.
+    package var permission: Permission { method == .get && !isForActing ? .read : .act }
 
-    /// Whether merely seeing the response requires the right to act.
+    /// Whether merely seeing the response requires the permission to act.
     private(set) var isForActing = false
 
-    /// The same endpoint, restricted to clients with the right to act.
+    /// The same endpoint, restricted to clients with the permission to act.
     func forActing() -> Self {
         var endpoint = self
         endpoint.isForActing = true

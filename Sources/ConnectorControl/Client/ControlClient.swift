@@ -144,7 +144,7 @@ package struct ControlClient: Sendable {
         let host = "the host that listens in \(directory)"
         let message: String
         let fix: String
-        if error is LocalClient.Overdue {
+        if error is LocalClient.MissedDeadline {
             message = "\(host) does not respond"
             fix = "check whether its process hangs or is stopped, and end it if so"
         } else if LocalClient.isClosing(error) {
@@ -186,7 +186,7 @@ package struct ControlClient: Sendable {
         /// Creates a splitter for the response to the request of a path.
         init(_ path: String) { self.path = path }
 
-        /// Adds bytes and returns the lines that are complete: documents, and why others are none.
+        /// Adds bytes and returns the complete lines: each a document, or the reason why it is not one.
         mutating func feed(
             _ bytes: ByteBufferView
         ) throws(ConnectorError) -> [Result<JSONValue, ConnectorError>] {

@@ -6,6 +6,8 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
+    // As in Monitor: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #else
     internal import Darwin
 #endif
@@ -23,7 +25,7 @@ package final class ControlSocket: Sendable {
         case simulated = "control-simulated"
     }
 
-    /// The maximum number of connections waiting to be accepted.
+    /// The maximum number of connections waiting to be accepted, until the server that serves them sets its own.
     package static let backlog: Int32 = 256
 
     /// The listening socket. The server closes it.
@@ -31,7 +33,7 @@ package final class ControlSocket: Sendable {
     private let name: Name
     private let directory: String
     private let folder: Int32
-    private let lock: Int32
+    private let lock: FileLock
     /// The socket's file; nil if it could not be made.
     private let file: FileID?
 
@@ -54,21 +56,20 @@ package final class ControlSocket: Sendable {
             throw Self.failure(name, directory, error)
         }
         let opened = unsafe openat(folder, "\(name.rawValue).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if let earlier, opened >= 0, FileID(opened) == FileID(earlier.lock) {
-            // This process holds the lock. A copy of the descriptor holds it, too.
-            close(opened)
-            lock = fcntl(earlier.lock, F_DUPFD_CLOEXEC, 0)
-        } else {
-            lock = opened
-        }
-        guard lock >= 0 else {
+        guard opened >= 0 else {
             let reason = SystemError()
             close(folder)
             throw Self.failure(name, directory, reason)
         }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+        if let earlier, FileID(opened) == FileID(earlier.lock.descriptor) {
+            // This process holds the lock already.
+            close(opened)
+            lock = earlier.lock
+        } else {
+            lock = FileLock(opened)
+        }
+        guard flock(lock.descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = SystemError()
-            close(lock)
             close(folder)
             guard reason.number == EWOULDBLOCK else { throw Self.failure(name, directory, reason) }
             throw ConnectorError(
@@ -120,7 +121,6 @@ package final class ControlSocket: Sendable {
     }
 
     deinit {
-        close(lock)
         close(folder)
     }
 
@@ -168,7 +168,7 @@ package final class ControlSocket: Sendable {
         }
         guard let user = PeerCredentials.user(of: descriptor), TrustedUsers.contains(user) else {
             close(descriptor)
-            throw distrust(directory, "a process of another user listens on the socket")
+            throw untrusted(directory, "a process of another user listens on the socket")
         }
         return descriptor
     }
@@ -192,16 +192,16 @@ package final class ControlSocket: Sendable {
         var status = stat()
         guard unsafe fstat(folder, &status) == 0 else { return false }
         guard TrustedUsers.contains(status.st_uid) else {
-            throw distrust(directory, "the directory belongs to the user \(status.st_uid)")
+            throw untrusted(directory, "the directory belongs to the user \(status.st_uid)")
         }
-        guard status.st_mode & 0o022 == 0 else { throw distrust(directory, "other users can write in the directory") }
+        guard status.st_mode & 0o022 == 0 else { throw untrusted(directory, "other users can write in the directory") }
         guard TrustedUsers.contains(socket.st_uid) else {
-            throw distrust(directory, "\"\(name.rawValue)\" belongs to the user \(socket.st_uid)")
+            throw untrusted(directory, "\"\(name.rawValue)\" belongs to the user \(socket.st_uid)")
         }
         return socket.st_mode & S_IFMT == S_IFSOCK
     }
 
-    private static func distrust(_ directory: String, _ reason: String) -> ConnectorError {
+    private static func untrusted(_ directory: String, _ reason: String) -> ConnectorError {
         ConnectorError(
             .denied,
             "the host in \(directory) is not trusted: \(reason)",

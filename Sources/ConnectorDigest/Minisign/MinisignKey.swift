@@ -31,9 +31,6 @@ package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
         }
 
         /// 16 hexadecimal digits in upper case.
-        package var description: String {
-            let digits = String(number, radix: 16, uppercase: true)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
+        package var description: String { number.hexadecimal(uppercase: true) }
     }
 }

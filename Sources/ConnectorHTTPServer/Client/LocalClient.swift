@@ -26,7 +26,7 @@ package struct LocalClient: Sendable {
     package static let limit = 64 << 20
 
     /// The error of a response that takes longer than the client's patience.
-    package struct Overdue: Error, CustomStringConvertible {
+    package struct MissedDeadline: Error, CustomStringConvertible {
         let patience: Duration
         package var description: String { "no complete response within \(patience.brief)" }
     }
@@ -69,7 +69,7 @@ package struct LocalClient: Sendable {
         let channel = connection.channel
         let deadline = patience.map { patience in
             channel.eventLoop.scheduleTask(in: .nanoseconds(Int64(clamping: patience.nanoseconds))) {
-                channel.pipeline.fireErrorCaught(Overdue(patience: patience))
+                channel.pipeline.fireErrorCaught(MissedDeadline(patience: patience))
                 channel.close(promise: nil)
             }
         }

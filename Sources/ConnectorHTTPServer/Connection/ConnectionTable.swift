@@ -27,7 +27,7 @@ package final class ConnectionTable: Sendable {
             sequence += 1
             idle[key] = (sequence, channel)
             order.append((sequence, key))
-            // The cost of compaction is amortised: each entry is visited at most twice.
+            // The cost of compaction is amortized: each entry is visited at most twice.
             guard order.count > 64, order.count > 4 * idle.count else { return }
             order = order[consumed...].filter { idle[$0.key]?.sequence == $0.sequence }
             consumed = 0

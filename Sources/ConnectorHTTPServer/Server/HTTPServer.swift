@@ -6,6 +6,12 @@ package import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// The HTTP/1.1 server of the API on its Unix socket, of the console in the browser, and of the simulators.
 ///
 /// Requests are admitted on the event loops, one at a time per connection. ``ServerLimits`` bounds what a client can consume.
@@ -22,6 +28,10 @@ package final class HTTPServer: Sendable {
         var listener: (any Channel)?
         var isStopped = false
     }
+
+    /// How many connections may wait to be accepted. If there are as many, a client's SYN is dropped, and the client retries only after a
+    /// second; on a Unix socket, a client that does not block is refused.
+    private static let backlog: Int32 = 4096
 
     private let endpoint: Endpoint
     private let shared: SharedServerState
@@ -60,7 +70,7 @@ package final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - grace: How long responses in progress may take once the task is cancelled; nil to close every connection at once.
     ///   - onListening: Called once, as soon as clients can connect, with the port; 0 for a Unix socket.
-    /// - Throws: The system's error if the server cannot listen on the endpoint; `invalid-value` for a number that is no port.
+    /// - Throws: The system's error if the server cannot listen on the endpoint; `invalid-value` for a number that is not a port.
     @concurrent
     package func run(
         finishingWithin grace: Duration? = nil,
@@ -115,8 +125,7 @@ package final class HTTPServer: Sendable {
         try EventLoops.prepare()
         let (shared, prepare) = (shared, prepare)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            // If the queue is full, the client's SYN is dropped, and the client retries only after a second.
-            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.maxMessagesPerRead, value: UInt(shared.limits.acceptedAtOnce))
             .serverChannelInitializer { listener in
                 listener.eventLoop.makeCompletedFuture {
@@ -138,7 +147,15 @@ package final class HTTPServer: Sendable {
                 }
             }
         switch endpoint {
-        case .socket(let descriptor): return try await bootstrap.withBoundSocket(descriptor).get()
+        case .socket(let descriptor):
+            let listener = try await bootstrap.withBoundSocket(descriptor).get()
+            // NIO has set a backlog of 128, whatever the option says. A listening socket can change its own.
+            #if canImport(Glibc)
+                _ = Glibc.listen(descriptor, Self.backlog)
+            #else
+                _ = Darwin.listen(descriptor, Self.backlog)
+            #endif
+            return listener
         case .address(let host, let port):
             // NIO would take the lower 16 bits of a larger number.
             guard (0...65535).contains(port) else {

@@ -28,7 +28,7 @@ extension Analytics {
         properties: some Encodable,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try await track(event, JSONObject(encoding: properties), options: options)
+        try await track(event, encoded(properties), options: options)
     }
 
     /// Identifies the user of all later events, with traits that encode as an object.
@@ -39,7 +39,7 @@ extension Analytics {
         traits: some Encodable,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try await identify(userId, traits: JSONObject(encoding: traits), options: options)
+        try await identify(userId, traits: encoded(traits), options: options)
     }
 
     /// Records that the user saw a screen of the application, with properties that encode as an object.
@@ -49,7 +49,7 @@ extension Analytics {
         properties: some Encodable,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try await screen(name, JSONObject(encoding: properties), options: options)
+        try await screen(name, encoded(properties), options: options)
     }
 
     /// Records that the user saw a page of a site, with properties that encode as an object.
@@ -60,7 +60,7 @@ extension Analytics {
         properties: some Encodable,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try await page(name, category: category, JSONObject(encoding: properties), options: options)
+        try await page(name, category: category, encoded(properties), options: options)
     }
 
     /// Adds the user to a group, with traits that encode as an object.
@@ -71,6 +71,10 @@ extension Analytics {
         traits: some Encodable,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try await group(groupId, traits: JSONObject(encoding: traits), options: options)
+        try await group(groupId, traits: encoded(traits), options: options)
+    }
+
+    private func encoded(_ value: some Encodable) throws(ConnectorError) -> JSONObject {
+        try ClientTarget.checked(for: self) { () throws(ConnectorError) in try JSONObject(encoding: value) }
     }
 }

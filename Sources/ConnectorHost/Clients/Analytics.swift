@@ -134,7 +134,7 @@ extension Analytics {
         // Set here, because another task may change the client's user meanwhile.
         (event.userId, event.anonymousId) = (userId, anonymousId)
         event = stamped(event)
-        try event.check()
+        try ClientTarget.checked(for: self) { () throws(ConnectorError) in try event.check() }
         self.userId = userId
         return try await send(event, options: options)
     }

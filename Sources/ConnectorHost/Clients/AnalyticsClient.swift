@@ -30,7 +30,7 @@ internal import Synchronization
 ///
 /// The client remembers its user between calls; create one client per user. Use it from any thread.
 public final class AnalyticsClient: Analytics {
-    private let target: ClientTarget
+    let target: ClientTarget
     private let identity: Mutex<Identity>
 
     private struct Identity {
@@ -63,7 +63,8 @@ public final class AnalyticsClient: Analytics {
     /// let event = analytics.stamped(.track("Order Completed", ["total": 42.5]))
     /// do throws(ConnectorError) {
     ///     try await analytics.send(event)
-    /// } catch where error.isRetryable {
+    /// } catch {
+    ///     guard error.isRetryable else { throw error }
     ///     try await Task.sleep(for: error.retryAfter ?? .seconds(1))
     ///     try await analytics.send(event)
     /// }
@@ -79,7 +80,7 @@ public final class AnalyticsClient: Analytics {
         return event
     }
 
-    /// Sends an event unchanged. Its `messageId` lets the vendor recognise duplicates.
+    /// Sends an event unchanged. Its `messageId` lets the vendor recognize duplicates.
     ///
     /// The outbox stores a `messageId` once, and throws `conflict` if only other connectors have it, with another event. Direct
     /// delivery through a composite with the policy `all` sends the event to every child again, even to those that accepted it
@@ -89,7 +90,7 @@ public final class AnalyticsClient: Analytics {
         _ event: AnalyticsEvent,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try event.check()
+        try target.checked { () throws(ConnectorError) in try event.check() }
         return try await target.send(
             id: event.messageId,
             event.type.rawValue,

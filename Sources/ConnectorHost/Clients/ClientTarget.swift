@@ -63,9 +63,9 @@ struct ClientTarget: Sendable {
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
 
     /// The error if only the host calls an operation of this leaf; nil for other operations, and for a composite.
-    func objection(to operation: String) -> ConnectorError? {
+    func problem(with operation: String) -> ConnectorError? {
         guard let manifest = try? node.manifest, let found = manifest.operation(named: operation) else { return nil }
-        return manifest.lifecycle?.objection(to: found.operation).map(described)
+        return manifest.lifecycle?.problem(with: found.operation).map(described)
     }
 
     /// Why no plugin can be used, so that it is unknown whether it has an operation; nil if that is known.

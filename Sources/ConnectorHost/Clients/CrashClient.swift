@@ -23,7 +23,7 @@ public import ConnectorOutbox
 /// queueing at the gate and the adapter's retries.
 ///
 /// A report without a `timestamp` gets the time of the call. To retry, create the `CrashReport` once, set its `timestamp`, and
-/// ``send(_:options:)`` it again: vendors recognise a report that is the same by its `id`.
+/// ``send(_:options:)`` it again: vendors recognize a report that is the same by its `id`.
 ///
 /// A client gives access to its own connector only. Use it from any thread.
 public struct CrashClient: CrashReporter {
@@ -76,7 +76,7 @@ public struct CrashClient: CrashReporter {
         _ options: CallOptions
     ) async throws(ConnectorError) -> Receipt {
         let report = filled(report)
-        try report.check(as: kind)
+        try target.checked { () throws(ConnectorError) in try report.check(as: kind) }
         let operation = report.exceptions.isEmpty ? "message" : "exception"
         return try await target.send(id: report.id, operation, report.json.utf8(), as: "report", options)
     }

@@ -35,7 +35,7 @@ extension Database {
         id: String? = nil,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try await create(JSONObject(encoding: value), in: collection, id: id, options: options)
+        try await create(encoded(value), in: collection, id: id, options: options)
     }
 
     /// Replaces a record with a value.
@@ -50,7 +50,7 @@ extension Database {
         version: String? = nil,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try await replace(id, with: JSONObject(encoding: value), in: collection, version: version, options: options)
+        try await replace(id, with: encoded(value), in: collection, version: version, options: options)
     }
 
     /// Merges the members of a value into a record; a nil optional encodes no member and changes none.
@@ -65,6 +65,10 @@ extension Database {
         version: String? = nil,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try await update(id, with: JSONObject(encoding: value), in: collection, version: version, options: options)
+        try await update(id, with: encoded(value), in: collection, version: version, options: options)
+    }
+
+    private func encoded(_ value: some Encodable) throws(ConnectorError) -> JSONObject {
+        try ClientTarget.checked(for: self) { () throws(ConnectorError) in try JSONObject(encoding: value) }
     }
 }

@@ -138,7 +138,7 @@ public struct DatabaseClient: Database {
         in collection: String,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DatabasePage {
-        try query.check()
+        try target.checked { () throws(ConnectorError) in try query.check() }
         let texts: [(name: String, text: [UInt8]?)] = [("collection", utf8(collection)), ("query", query.json.utf8())]
         return try await target.call("query", texts: texts, options) { json throws(ConnectorError) in
             try DatabasePage(json: json)
@@ -171,10 +171,10 @@ public struct DatabaseClient: Database {
 
     /// A record as JSON.
     ///
-    /// - Throws: `invalid` if it is nested too deeply to be read again.
+    /// - Throws: `invalid` if it could not be read again: it is nested too deeply, or has a number that is not finite.
     private func encoded(_ data: JSONObject) throws(ConnectorError) -> [UInt8] {
         let record = JSONValue.object(data)
-        try record.checkDepth(named: "the record")
+        try target.checked { () throws(ConnectorError) in try record.checkReadable(named: "the record") }
         return record.utf8()
     }
 }

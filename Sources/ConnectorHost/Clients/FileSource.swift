@@ -3,6 +3,7 @@
 
 package import ConnectorBase
 package import ConnectorPlatform
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -51,7 +52,8 @@ public struct FileSource: Sendable {
     /// A local file, read on threads that may block on the disk.
     ///
     /// - Parameter path: The path, absolute or relative to the working directory. The put throws `unreadable` if it
-    ///   names no readable file.
+    ///   names no readable file, or if the file changes while it is read. A file without a size of its own, such as one of `/proc`, is
+    ///   refused, too: read it, and put its bytes.
     public static func file(_ path: String) -> FileSource {
         FileSource(isRepeatable: true) { workers throws(ConnectorError) in
             let file = try await workers.result { () throws(ConnectorError) in try LocalFile(path) }
@@ -117,47 +119,76 @@ public struct FileSource: Sendable {
     }
 }
 
-/// An open local file, used by one thread at a time.
+/// An open local file, used by one thread at a time. It is read to the size that it has when it is opened.
 private final class LocalFile: Sendable {
-    let size: UInt64
     private let path: String
     private let descriptor: Int32
+    /// The state of the file when it was opened.
+    private let stamp: FileStamp
+    /// How many bytes have been read.
+    private let position = Atomic<UInt64>(0)
 
     /// The size of the pieces, in bytes.
     private static let pieceSize = 1 << 20
 
     init(_ path: String) throws(ConnectorError) {
-        self.path = path
         // `O_NONBLOCK` keeps `open` from waiting for the other end of a pipe.
-        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        var status = stat()
-        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0, let stamp = FileStamp(descriptor: descriptor) else {
             let error = SystemError()
             if descriptor >= 0 { close(descriptor) }
             throw Self.failure(path, error)
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard stamp.kind == UInt32(S_IFREG) else {
             close(descriptor)
             throw ConnectorError(.unreadable, "\(path) is not a file")
         }
-        size = UInt64(clamping: status.st_size)
+        (self.path, self.descriptor, self.stamp) = (path, descriptor, stamp)
     }
 
     deinit {
         close(descriptor)
     }
 
+    /// The size in bytes.
+    var size: UInt64 { UInt64(clamping: stamp.size) }
+
     /// Reads the next piece; nil at the end.
+    ///
+    /// - Throws: `unreadable` if the file ends before its size or goes on after it, or if it has been written.
     func piece() throws(ConnectorError) -> [UInt8]? {
+        let rest = size - position.load(ordering: .relaxed)
+        guard rest > 0 else {
+            guard try bytes(upTo: 1).isEmpty, let now = FileStamp(descriptor: descriptor),
+                (now.size, now.modified) == (stamp.size, stamp.modified)
+            else { throw changed }
+            return nil
+        }
+        let piece = try bytes(upTo: Int(min(rest, UInt64(Self.pieceSize))))
+        guard !piece.isEmpty else { throw changed }
+        position.add(UInt64(piece.count), ordering: .relaxed)
+        return piece
+    }
+
+    private func bytes(upTo limit: Int) throws(ConnectorError) -> [UInt8] {
         var count = 0
-        let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { target, filled in
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: limit) { target, filled in
             repeat {
-                count = unsafe read(descriptor, target.baseAddress, target.count)
+                count = unsafe read(descriptor, target.baseAddress, limit)
             } while count < 0 && errno == EINTR
             filled = max(0, count)
         }
         guard count >= 0 else { throw Self.failure(path, SystemError()) }
-        return piece.isEmpty ? nil : piece
+        return piece
+    }
+
+    private var changed: ConnectorError {
+        ConnectorError(
+            .unreadable,
+            "\(path) changed while it was read, or does not have the \(size) bytes that its metadata says",
+            fix: "put it again once nothing writes to it, or read it and put its bytes",
+            isRetryable: true
+        )
     }
 
     private static func failure(_ path: String, _ error: SystemError) -> ConnectorError {

@@ -70,7 +70,8 @@ public struct FilesClient: Files {
     /// Puts a file, replacing any at the path. The file becomes visible only as a whole.
     ///
     /// If the put fails or the task is cancelled, the parts already sent are discarded and the path stays as it was.
-    /// Only if the very last call times out or is cancelled may the file be in place.
+    /// Only if the very last call times out or is cancelled may the file be in place. Discarding takes one more call, of at most 10
+    /// seconds. A put that is cancelled while its upload begins awaits that call first, until its timeout at most.
     ///
     /// An upload lives in one instance of the plugin. If a reload, a new secret or the healing of the gate puts another one in its place,
     /// the put begins again, and so does its progress: three times at most, and not with the pieces of a sequence, which are gone. It
@@ -85,7 +86,7 @@ public struct FilesClient: Files {
     ///   - progress: Called after each part, by the task that puts the file.
     /// - Returns: What the store now knows about the file.
     /// - Throws: `unsupported` for a composite, because the parts of an upload belong to one store; any error of
-    ///   reading the source.
+    ///   reading the source, such as `unreadable` for a local file that changes meanwhile.
     @discardableResult
     public func put(
         _ path: String,
@@ -107,9 +108,7 @@ public struct FilesClient: Files {
         var attempts = source.isRepeatable ? Self.attemptLimit : 1
         while true {
             var reader = try await source.open(workers)
-            let upload = try await target.call("createUpload", texts: [("file", request.json.utf8())], options) {
-                json throws(ConnectorError) in try FileUpload(json: json)
-            }
+            let upload = try await begin(request, options)
             do throws(ConnectorError) {
                 let (size, digest) = try await send(&reader, to: upload, options, progress)
                 return try await continuing { () async throws(ConnectorError) in
@@ -121,11 +120,34 @@ public struct FilesClient: Files {
                 }
             } catch {
                 // In a task of its own, because this one may have been cancelled.
-                await Task { await abort(upload, options) }.value
+                await Task { await abort(upload) }.value
                 attempts -= 1
                 guard attempts > 0, error.code == .aborted, error.isRetryable, !Task.isCancelled else { throw error }
             }
         }
+    }
+
+    /// Begins an upload.
+    ///
+    /// Once made, the call is not cancelled with the put: its answer has the upload's id, without which nobody could abort the upload.
+    private func begin(
+        _ request: FileUploadRequest,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> FileUpload {
+        try checkCancellation()
+        let call = Task { () async -> Result<FileUpload, ConnectorError> in
+            do throws(ConnectorError) {
+                let texts: [(name: String, text: [UInt8]?)] = [("file", request.json.utf8())]
+                return .success(
+                    try await target.call("createUpload", texts: texts, options) { json throws(ConnectorError) in
+                        try FileUpload(json: json)
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await call.value.get()
     }
 
     /// Makes a call of an upload that has begun, at whichever instance of the plugin receives calls by now.
@@ -222,15 +244,22 @@ public struct FilesClient: Files {
             progress?(state)
         }
         // A sequence may end without an error because the task was cancelled; the content is then incomplete.
-        guard !Task.isCancelled else {
-            throw ConnectorError(.cancelled, "the put was cancelled", connector: target.path)
-        }
+        try checkCancellation()
         return (state.transferred, hash.hexadecimal)
     }
 
+    /// Checks that the task of a put has not been cancelled.
+    private func checkCancellation() throws(ConnectorError) {
+        guard Task.isCancelled else { return }
+        throw ConnectorError(.cancelled, "the put was cancelled", connector: target.path)
+    }
+
     /// Abandons an upload. If that fails, the store abandons it when it is next opened.
-    private func abort(_ upload: FileUpload, _ options: CallOptions) async {
-        _ = try? await target.call("abortUpload", CallArguments(encoded: [("upload", .text(upload.id))]), options)
+    ///
+    /// The call has a time of its own: with one that was too short for a part, it might fail, too.
+    private func abort(_ upload: FileUpload) async {
+        let arguments = CallArguments(encoded: [("upload", .text(upload.id))])
+        _ = try? await target.call("abortUpload", arguments, CallOptions(timeout: .seconds(10)))
     }
 
     private func entry(

@@ -72,12 +72,7 @@ extension GateClient {
         as type: Value.Type,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Value {
-        let members: JSONObject
-        do throws(ConnectorError) {
-            members = try JSONObject(encoding: arguments)
-        } catch {
-            throw target.described(error)
-        }
+        let members = try target.checked { () throws(ConnectorError) in try JSONObject(encoding: arguments) }
         return try await call(operation, members, as: type, options: options)
     }
 
@@ -85,10 +80,6 @@ extension GateClient {
         _ answer: JSONValue,
         as type: Value.Type
     ) throws(ConnectorError) -> Value {
-        do throws(ConnectorError) {
-            return try answer.decode(as: type)
-        } catch {
-            throw target.described(error)
-        }
+        try target.checked { () throws(ConnectorError) in try answer.decode(as: type) }
     }
 }

@@ -46,6 +46,8 @@ extension GateClient {
         let node = try target.node
         guard let definition = node.definition(of: operation), definition.operation.isDelivered else {
             if let error = target.failure(hiding: operation) { throw error }
+            // Throws if nothing has the operation, with the name that was probably meant.
+            _ = try self.definition(of: operation)
             throw ConnectorError(
                 .unsupported,
                 "the events of \"\(operation)\" are not delivered by the outbox",
@@ -58,22 +60,25 @@ extension GateClient {
         let named = arguments.members.count == 1 ? parameter.flatMap { arguments[$0] } : nil
         // An event of `analytics/1` may itself have a member with the parameter's name, which is a text.
         let value = named.flatMap { hasModel && $0.object == nil ? nil : $0 } ?? .object(arguments)
-        let (id, payload): (String, JSONValue)
-        switch definition.capability.id.description {
-        case "analytics/1":
-            var event = try AnalyticsEvent(json: value, as: AnalyticsEvent.Kind(rawValue: definition.operation.name))
-            event.timestamp = event.timestamp ?? target.now
-            try event.check()
-            (id, payload) = (event.messageId, event.json)
-        case "crash/1":
-            var report = try CrashReport(json: value, as: CrashReport.Kind(definition.operation))
-            report.timestamp = report.timestamp ?? target.now
-            (id, payload) = (report.id, report.json)
-        default:
-            let given = parameter.map { JSONObject([($0, value)]) } ?? arguments
-            try definition.operation.check(given)
-            (id, payload) = (RandomIdentifier.uuid(), parameter == nil ? .object(arguments) : value)
-            try payload.checkDepth(named: "the event")
+        let (id, payload) = try target.checked { () throws(ConnectorError) -> (String, JSONValue) in
+            switch definition.capability.id.description {
+            case "analytics/1":
+                let kind = AnalyticsEvent.Kind(rawValue: definition.operation.name)
+                var event = try AnalyticsEvent(json: value, as: kind)
+                event.timestamp = event.timestamp ?? target.now
+                try event.check()
+                return (event.messageId, event.json)
+            case "crash/1":
+                var report = try CrashReport(json: value, as: CrashReport.Kind(definition.operation))
+                report.timestamp = report.timestamp ?? target.now
+                return (report.id, report.json)
+            default:
+                let given = parameter.map { JSONObject([($0, value)]) } ?? arguments
+                try definition.operation.check(given)
+                let payload = parameter == nil ? JSONValue.object(arguments) : value
+                try payload.checkReadable(named: "the event")
+                return (RandomIdentifier.uuid(), payload)
+            }
         }
         return CheckedEvent(id: id, operation: operation, payload: payload, parameter: parameter ?? "")
     }
@@ -99,7 +104,7 @@ extension GateClient {
     ///
     /// - Returns: A receipt for each; nil if a connector has no outbox, or one with a bound, so that they have to be sent one by
     ///   one.
-    /// - Throws: What ``send(_:_:options:)`` throws. A file has none of them then; NATS may have some, and recognises their ids.
+    /// - Throws: What ``send(_:_:options:)`` throws. A file has none of them then; NATS may have some, and recognizes their ids.
     package func store(
         _ events: [CheckedEvent],
         options: CallOptions = CallOptions()

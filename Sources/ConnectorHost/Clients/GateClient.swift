@@ -41,7 +41,7 @@ public struct GateClient: OperationCaller {
     /// - Parameters:
     ///   - operation: The operation; `capability/operation` if two capabilities share the name.
     ///   - arguments: The arguments by parameter. `bytes` are `{"base64": "…"}` or a string; a handle is one returned
-    ///     by an earlier call.
+    ///     by an earlier call. Where the only parameter is JSON, also the members of that argument.
     ///   - options: The timeout of the call.
     /// - Returns: The result: null if there is none, an object if there are several. A composite with the policy `all`
     ///   returns every child's result or error by path.
@@ -203,12 +203,13 @@ public struct GateClient: OperationCaller {
         of operation: String
     ) throws(ConnectorError) -> (capability: Capability, operation: Operation) {
         if let found = capabilities.operation(named: operation) { return found }
-        if let error = target.objection(to: operation) ?? target.failure(hiding: operation) { throw error }
+        if let error = target.problem(with: operation) ?? target.failure(hiding: operation) { throw error }
         let known = capabilities.names
         throw ConnectorError(
             .unsupported,
-            "\(path) has no operation \"\(operation)\"",
-            fix: suggestion(for: operation, among: known) ?? "run: connector-host operations \(path)"
+            "the connector has no operation \"\(operation)\"",
+            fix: suggestion(for: operation, among: known) ?? "run: connector-host operations \(path)",
+            connector: path
         )
     }
 

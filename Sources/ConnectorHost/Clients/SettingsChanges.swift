@@ -59,7 +59,7 @@ public struct SettingsChanges: AsyncSequence, Sendable {
 }
 
 extension ConnectorEvent {
-    /// What has happened, for people, if the payload does not tell: nil for any other event.
+    /// What has happened, for people, if the payload does not say it: nil for any other event.
     ///
     /// After another instance of a plugin of `settings/1` has taken over, the host itself sends an empty change.
     package var explanation: String? {

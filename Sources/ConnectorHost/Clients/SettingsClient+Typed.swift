@@ -20,11 +20,7 @@ extension SettingsClient {
         } else {
             settings = try await list(options: options)
         }
-        do throws(ConnectorError) {
-            return try setting.value(in: settings)
-        } catch {
-            throw target.described(error)
-        }
+        return try target.checked { () throws(ConnectorError) in try setting.value(in: settings) }
     }
 
     /// Sets a value.
@@ -37,7 +33,7 @@ extension SettingsClient {
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) {
         var change = SettingsChange()
-        try change.set(value, for: setting)
+        try target.checked { () throws(ConnectorError) in try change.set(value, for: setting) }
         try await self.change(change, options: options)
     }
 

@@ -48,7 +48,7 @@ public struct SettingsClient: Sendable {
         for key: String,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) {
-        try SettingsChange.checkDepth(of: value, for: key)
+        try target.checked { () throws(ConnectorError) in try SettingsChange.check(value, for: key) }
         let texts: [(name: String, text: [UInt8]?)] = [("key", Array(key.utf8)), ("value", value.utf8())]
         _ = try await target.call("set", CallArguments(texts: texts), options)
     }

@@ -24,12 +24,12 @@ extension Gate {
 
     /// Ends a generation whose runner has ended. If it received the gate's calls, a gate on trial goes back to its
     /// earlier instance; otherwise the standby takes over; without one, the gate fails and heals. The loss of one that the gate
-    /// was ending counts and is logged, since nothing else tells of it.
+    /// was ending counts and is logged, since nothing else reports it.
     ///
     /// After five losses in a minute, the next attempt waits as long as after a permanent error, and the instance that
     /// then receives calls gets one at a time until one succeeds: see ``CircuitBreaker``.
     ///
-    /// - Parameter isNews: False for a loss that was told before, when the generation may not have been in use yet.
+    /// - Parameter isNews: False for a loss that was reported before, when the generation may not have been in use yet.
     func lost(_ generation: Generation, _ error: ConnectorError, isNews: Bool = true) {
         if rollBack(from: generation, shown(error)) {
             storage.withLock { $0.history.crashed() }

@@ -24,7 +24,7 @@ extension Gate {
     /// Reads the secrets again and returns a configuration for each alternative, the preferred one first.
     ///
     /// Returns the last known configuration if the secrets cannot be read, or if the gate adopts another plan
-    /// meanwhile. Log and report tell that they cannot be read, and why.
+    /// meanwhile. The log and the report say why.
     func renewedConfigurations(_ renewal: Renewal = .all) -> [GatePlan.InstanceConfiguration] {
         // A command that reads a secret may run long. If a reload switches plans meanwhile, the result belongs to the
         // earlier plan.

@@ -160,7 +160,7 @@ extension Gate {
 
     /// Notes that calls have been directed to another instance, which shares neither the failures nor the defaults of the one before.
     ///
-    /// Whoever watches settings is told to read them again, by an empty change: no plugin knows what its predecessor answered.
+    /// An empty change makes all who watch settings read them again: no plugin knows what its predecessor answered.
     func instanceChanged() {
         breaker.instanceChanged()
         let isFirst = storage.withLock { $0.generationCount == 1 }

@@ -30,7 +30,7 @@ internal import Synchronization
 /// - `held` have failed to open, and their plugin still blocks a thread.
 ///
 /// A successor, a renewal and a standby open beside the current one, in a ``Role``. Once one has reserved its seat it is a
-/// ``ReadyGeneration``: directing calls to it cannot fail any more, and ``Storage/install(_:_:)`` makes it the current one.
+/// ``ReadyGeneration``: directing calls to it can no longer fail, and ``Storage/install(_:_:)`` makes it the current one.
 final class Gate: CalledGate {
     /// The gate's path in the tree.
     let path: String

@@ -33,7 +33,7 @@ struct GateHistory: Sendable {
     private(set) var failureCounts: [ConnectorError.Code: UInt64] = [:]
     /// How many times the plugin has broken a rule of the ABI.
     private(set) var misbehaviourCount = 0
-    /// Which of them the log tells of.
+    /// Limits the misbehaviour that is logged.
     private var misbehaviourLines = LineLimit.ofMisbehaviour
     /// How often the gate has lost its instance with its runner.
     private(set) var crashCount = 0

@@ -139,7 +139,7 @@ extension GatePlan {
         switch (self.plugin, other.plugin) {
         case (.success(let one), .success(let two)):
             if case .linked(let one) = one.image { if case .linked(let two) = two.image { return one == two } }
-            return one.path == two.path && one.identity == two.identity && one.manifest == two.manifest
+            return one.path == two.path && one.stamp == two.stamp && one.manifest == two.manifest
         case (.failure(let one), .failure(let two)): return one.description == two.description
         default: return false
         }

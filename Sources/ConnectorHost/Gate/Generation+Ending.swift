@@ -24,7 +24,7 @@ extension Generation {
         guard isFirst else { return await ended.wait() }
         let empty = seat.map(rundown.emptied)
         let isEmpty = await isDrained(seat, empty)
-        tellGivenUp(dependencies.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
+        cancelGivenUp(dependencies.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
         await finish(after: isEmpty ? nil : empty)
         ended.send()
     }
@@ -32,7 +32,7 @@ extension Generation {
     /// Ends the calls in flight of an instance that is ending, instead of letting them finish.
     func cut() {
         state.withLock { $0.isCut = true }
-        tellGivenUp(dependencies.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
+        cancelGivenUp(dependencies.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
     }
 
     /// Waits until the last caller has left, but only briefly for functions that have exceeded their callers'
@@ -85,8 +85,8 @@ extension Generation {
         return await event.wait(by: end, on: dependencies.clock) != nil
     }
 
-    /// Tells the plugin which calls are no longer awaited.
-    private func tellGivenUp(_ operations: [UInt64]) {
+    /// Cancels the calls that are no longer awaited.
+    private func cancelGivenUp(_ operations: [UInt64]) {
         guard !operations.isEmpty, let channel = state.withLock(\.channel) else { return }
         for operation in operations { channel.cancel(operation) }
     }
@@ -116,7 +116,11 @@ extension Generation {
         let pending = opening.flatMap { dependencies.calls.operations.wasGivenUp($0, owner: context.owner) ? $0 : nil }
         guard await isDestroyed(destruction(of: channel, after: empty, cancelling: pending)) else {
             let functions = functionsInside
-            return warn(channel.abandon() ? Self.isLeftToRunner : Self.staysInMemory, functions)
+            let isStopped = functions.isEmpty && !channel.hasTaken(nil)
+            let isLeft = channel.abandon()
+            state.withLock { $0.isLeftToRunner = isLeft }
+            guard !isStopped else { return logger.warning(Self.runnerIsStopped, metadata: ["plugin": "\(plugin)"]) }
+            return warn(isLeft ? Self.isLeftToRunner : Self.staysInMemory, functions)
         }
     }
 
@@ -157,6 +161,9 @@ extension Generation {
         "plugin blocks a thread of the host; its instance stays in memory"
     private static let isLeftToRunner: Logger.Message =
         "plugin blocks a thread of its runner, which is ended unless other connectors use it"
+
+    private static let runnerIsStopped: Logger.Message =
+        "runner takes no messages: something has stopped it, or the machine is too busy; it is ended unless other connectors use it"
 
     private func warn(_ message: Logger.Message, _ functions: [PluginFunction]? = nil) {
         let inside = Set((functions ?? functionsInside).map(\.description)).sorted()

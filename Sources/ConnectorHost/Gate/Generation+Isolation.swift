@@ -58,6 +58,7 @@ extension Generation {
             state.withLock { $0.loss = error }
             onLoss(self, error)
         }
+        state.withLock { $0.remoteChannel = channel }
         do throws(ConnectorError) {
             try channel.create(description, plugin, by: deadline)
         } catch {
@@ -121,7 +122,7 @@ extension Generation {
         // Each image has its own runner, so that the memory of an old image is freed with its runner.
         return RunnerPool.Key(
             candidate.manifest.id,
-            image: RunnerPool.Image(path: candidate.path, identity: candidate.identity),
+            image: RunnerPool.Image(path: candidate.path, stamp: candidate.stamp),
             in: replica,
             sandbox: sandboxSettings
         )

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
@@ -50,8 +51,12 @@ extension Generation {
         return result
     }
 
-    /// Whether the plugin still blocks the thread that opens it; ending must then await that thread.
-    var isHeld: Bool { state.withLock { $0.step != nil } }
+    /// Whether the plugin still blocks the thread that opens it, which ending must then await; or, once the instance was left in its
+    /// runner, a thread of that runner, which lives on for other connectors.
+    var isHeld: Bool {
+        let (step, runner) = state.withLock { ($0.step, $0.isLeftToRunner ? $0.runner : nil) }
+        return step != nil || runner?.isAlive == true
+    }
 
     /// Waits briefly until a plugin that has completed its opening also returns from the function.
     func awaitReturn() async {
@@ -62,21 +67,23 @@ extension Generation {
     /// Describes what did not finish before the deadline of opening.
     ///
     /// - Parameter wait: How long it had, in nanoseconds.
-    private func overdue(_ candidate: PluginCandidate, _ operation: UInt64, after wait: UInt64) -> Overdue {
-        let (current, owner, channel) = state.withLock { state -> (Step?, Overdue.ThreadOwner, (any Channel)?) in
+    private func overdue(_ candidate: PluginCandidate, _ operation: UInt64, after wait: UInt64) -> MissedDeadline {
+        let (current, owner, channel) = state.withLock { state -> (Step?, MissedDeadline.ThreadOwner, (any Channel)?) in
             state.isOverdue = state.step != nil
             return (state.step, state.isRemote ? .runner : .host, state.channel)
         }
-        let hasRunner = state.withLock { $0.runner != nil }
+        // A runner that something has stopped is no fault of the plugin.
+        if let channel, !channel.hasTaken(operation) { return .arriving(of: "open") }
+        let isMaking = state.withLock(\.remoteChannel)?.hasTakenCreation ?? false
         // In a runner, `open` holds no thread of the host.
         let isInside = channel?.functionsInside.contains { $0.name == Step.open.rawValue } ?? false
         let step = current ?? (isInside ? Step.open : nil)
-        let overdue: Overdue
+        let overdue: MissedDeadline
         switch step {
         case nil:
             let isWaiting = channel?.isWaiting(for: operation) ?? services.isWaiting(for: operation)
             return .completion(of: "open", isWaiting: isWaiting)
-        case .create where owner == .runner && !hasRunner:
+        case .create where owner == .runner && !isMaking:
             // The plugin does not run yet.
             return .starting("\(candidate.manifest.id) \(candidate.manifest.version)")
         case .create where owner == .runner:
@@ -87,7 +94,7 @@ extension Generation {
             overdue = .loading(candidate.path)
             if let loaded = PluginImages.shared.pathBeingLoaded, loaded != candidate.path { return overdue }
         }
-        guard wait >= Overdue.leastWait else { return overdue }
+        guard wait >= MissedDeadline.leastWait else { return overdue }
         guard dependencies.clock.systemTime(of: wait) == wait else { return overdue.onFastClock }
         dependencies.calls.cancelThreads.run {
             self.context.misbehaved("holds a thread of \(owner.rawValue): \(overdue.description)")
@@ -118,7 +125,12 @@ extension Generation {
             dependencies.calls.operations.complete(operation, owner: context.owner, .failure(error))
             return
         }
-        defer {
+        HostThread.run {
+            createAndBegin(candidate, opening: operation, by: deadline)
+        } finally: { [self] hasReturned in
+            // A plugin in this process has ended the thread before there was an instance.
+            let isUnsettled = !hasReturned && state.withLock(\.isCreating)
+            if isUnsettled { fail(operation, PluginFunction("create of \(candidate.path)").endedThreadError) }
             let keptMark = state.withLock { state in
                 state.step = nil
                 return state.keepsMark
@@ -126,6 +138,10 @@ extension Generation {
             if keptMark { clearMark() }
             returned.send()
         }
+    }
+
+    /// Creates the instance and begins to open it, unless the opening has been given up.
+    private func createAndBegin(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
         do throws(ConnectorError) {
             let isWanted = dependencies.calls.operations.isPending(operation)
             let channel = isWanted ? try createdChannel(candidate, by: deadline) : nil
@@ -136,11 +152,16 @@ extension Generation {
             if next.hasBegun { state.withLock { $0.step = .open } }
             if next.hasBegun { channel?.begin(.open, operation: operation, deadline: deadline) }
         } catch {
-            let next = settle(nil, opening: operation)
-            clearMark()
-            dependencies.calls.operations.complete(operation, owner: context.owner, .failure(error))
-            if next.isAbandoned { discard(nil) }
+            fail(operation, error)
         }
+    }
+
+    /// Ends an opening that has led to no instance.
+    private func fail(_ operation: UInt64, _ error: ConnectorError) {
+        let next = settle(nil, opening: operation)
+        clearMark()
+        dependencies.calls.operations.complete(operation, owner: context.owner, .failure(error))
+        if next.isAbandoned { discard(nil) }
     }
 
     /// Records the instance, and decides who destroys it.

@@ -60,13 +60,15 @@ final class Generation: Sendable {
         var isRemote = false
         /// The runner; nil before there is one.
         var runner: Runner?
+        /// The channel to the instance in the runner, also before `create` has returned.
+        var remoteChannel: RemoteChannel?
         /// The libraries beside the image that the runner was handed.
         var libraries: [LibraryBeside] = []
         /// Why the instance is in a runner although the plugin could run in this process; nil unless a crash is the
         /// reason.
         var promotion: Promotion?
         /// The mark that the plugin is being opened in this process.
-        var mark: OpeningMark?
+        var mark: MarkFile?
         /// Whether the mark stays until the thread that creates and opens the instance is free.
         var keepsMark = false
         /// Which of the plugin's two possible runners the instance is in, or is to be.
@@ -79,6 +81,8 @@ final class Generation: Sendable {
         var isCut = false
         /// The timeout of a proof and of closing; nil for the plan's.
         var timeout: Duration?
+        /// Whether the instance was left in its runner, of which it blocks a thread.
+        var isLeftToRunner = false
         /// Whether `create` is no longer awaited: its thread then destroys the instance itself.
         var isAbandoned = false
     }
@@ -228,6 +232,7 @@ final class Generation: Sendable {
         return await dependencies.calls.run(
             overdue: { [plugin] operation in
                 let name = phase.rawValue
+                guard channel.hasTaken(operation) else { return .arriving(of: name) }
                 guard channel.functionsInside.contains(where: { $0.name == name }) else {
                     return .completion(of: name, isWaiting: channel.isWaiting(for: operation))
                 }

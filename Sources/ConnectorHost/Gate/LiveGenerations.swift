@@ -23,8 +23,8 @@ final class LiveGenerations: Sendable {
         entries.withLock { $0[key] = nil }
     }
 
-    /// Ends every generation, and returns once all have ended: also those that reloads gave up, and those of gates that are
-    /// in no tree any more.
+    /// Ends every generation, and returns once all have ended, including those that reloads gave up, and those of gates that
+    /// are no longer in any tree.
     func end() async {
         let generations = entries.withLock { $0.values.compactMap(\.generation) }
         await withTaskGroup { group in

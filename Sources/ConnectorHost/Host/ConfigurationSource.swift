@@ -17,19 +17,19 @@ package struct ConfigurationSource: Sendable {
     /// Takes the places of vendors and plugins; nil if nothing does.
     package var simulation: (any ConfigurationSimulation)?
     private let environment: Configuration.Environment
-    private let opensNothing: Bool
+    private let needsImages: Bool
     private let find: @Sendable (Configuration) -> PluginLookup
 
     /// Searches the directories of each configuration and of the options.
     ///
-    /// - Parameter opensNothing: Whether no gate will open, so that a manifest without an image is enough.
+    /// - Parameter needsImages: Whether gates may open, which needs the images of plugins; otherwise their manifests are enough.
     package init(
         _ options: ConnectorHost.Options,
         simulating request: SimulationRequest? = nil,
-        opensNothing: Bool = false
+        needsImages: Bool = true
     ) {
         let search = PluginSearch(options)
-        self.init(environment: options.environment, simulating: request, opensNothing: opensNothing) { configuration in
+        self.init(environment: options.environment, simulating: request, needsImages: needsImages) { configuration in
             search.plugins(of: configuration)
         }
     }
@@ -38,12 +38,12 @@ package struct ConfigurationSource: Sendable {
     package init(
         environment: Configuration.Environment,
         simulating request: SimulationRequest? = nil,
-        opensNothing: Bool = false,
+        needsImages: Bool = true,
         plugins find: @escaping @Sendable (Configuration) -> PluginLookup
     ) {
         self.environment = environment
         self.request = request
-        self.opensNothing = opensNothing
+        self.needsImages = needsImages
         self.find = find
     }
 
@@ -103,8 +103,8 @@ package struct ConfigurationSource: Sendable {
     }
 
     private func manifest(in plugins: PluginLookup) -> (PluginSpecification) -> Result<Manifest, ConnectorError> {
-        let opensPlugins = !opensNothing && request == nil
-        return { opensPlugins ? plugins.manifest($0) : plugins.interface($0) }
+        let needsImages = needsImages && request == nil
+        return { needsImages ? plugins.manifest($0) : plugins.interface($0) }
     }
 
     private func simulated(_ resolved: ResolvedConfiguration, _ plugins: PluginLookup) -> Checked {

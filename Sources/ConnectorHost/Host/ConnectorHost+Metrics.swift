@@ -128,7 +128,7 @@ extension Gate {
     fileprivate func samples(_ path: (name: String, value: String)) -> [MetricSample] {
         let (history, takeovers) = storage.withLock { ($0.history, $0.standby.report.takeovers) }
         let successes = history.successCount
-        // A gate that keeps no standby any more keeps its count: counters do not go back.
+        // A gate that no longer keeps a standby keeps its count: counters do not go back.
         let countsTakeovers = keepsStandby || takeovers > 0
         return [
             MetricSample(.misbehaviours, [path], .count(UInt64(clamping: history.misbehaviourCount))),

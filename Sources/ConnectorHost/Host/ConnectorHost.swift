@@ -170,7 +170,7 @@ public final class ConnectorHost: Sendable {
         reloader.dependencies.trials.follow(current.tree)
         publisher?.start(metricsReader)
         await delivers ? outbox.start() : outbox.inspect()
-        outbox.note(formerPathsIn: running.resolved.configuration)
+        outbox.noteLeftEvents(by: running.resolved.configuration)
         let end = timeout.map(dependencies.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
         // Detached from the caller's task: a caller that stops waiting does not stop the gates. Without timers the

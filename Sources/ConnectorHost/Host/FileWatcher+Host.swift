@@ -69,7 +69,7 @@ extension ConnectorHost {
         let (clock, appeared) = (SystemHostClock(), OneShot<Void>())
         var files = ConfigurationFiles()
         files.texts = [path]
-        @Sendable func exists() -> Bool { FileIdentity(path: path) != nil }
+        @Sendable func exists() -> Bool { FileStamp(path: path) != nil }
         guard !exists() else { return }
         let watcher = FileWatcher(
             FileWatcher.Dependencies(

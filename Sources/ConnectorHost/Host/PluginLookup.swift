@@ -163,7 +163,7 @@ package struct PluginLookup: Sendable {
     /// The directories of the file and of `CONNECTOR_PLUGIN_PATH` in which no plugin can be found, with the reason.
     package var warnings: [String] { named.warnings }
 
-    /// What to tell about a plugin although it loads: that other users could modify it, that none of the keys signed it, and, for a
+    /// The warnings about a plugin that loads: that other users could modify it, that none of the keys signed it, and, for a
     /// bundled one, which directories that come before could not be searched.
     package func concerns(_ candidate: PluginCandidate) -> [String] {
         let isBundled = bundled.directories.contains { candidate.path.hasPrefix($0 + "/") }

@@ -8,7 +8,7 @@ internal import ConnectorOutbox
 ///
 /// It stays in the outbox until it is replayed or dropped: see ``ConnectorHost/deadLetters(of:limit:after:)``.
 public struct DeadLetter: Sendable, Hashable {
-    /// The event's id, by which the vendor recognises duplicates, and by which it is replayed or dropped.
+    /// The event's id, by which the vendor recognizes duplicates, and by which it is replayed or dropped.
     public let id: String
     /// The connector whose vendor did not receive the event; other vendors may have received it.
     public let connector: String

@@ -220,9 +220,9 @@ final class HostOutbox: Sendable {
         return outbox.isOpen
     }
 
-    /// Notes the former paths of connectors, and warns of events that wait there: a move that was interrupted leaves some, and only a
-    /// host that knows the earlier connector moves them.
-    func note(formerPathsIn configuration: Configuration) {
+    /// Notes the former paths of connectors, and logs the events that nothing delivers: those there, since a move that was interrupted
+    /// leaves some and only a host that knows the earlier connector moves them, and those of connectors that are gone from the file.
+    func noteLeftEvents(by configuration: Configuration) {
         let pairs = configuration.enabledConnectors.compactMap { connector in
             connector.was.map { (connector.path, $0) }
         }
@@ -234,6 +234,28 @@ final class HostOutbox: Sendable {
                 metadata: ["connector": "\(path)", "was": "\(was)", "events": "\(count)"]
             )
         }
+        for (path, count) in orphans {
+            logger.warning(
+                "events wait for a connector that is not in the configuration",
+                metadata: ["connector": "\(path)", "events": "\(count)"]
+            )
+        }
+    }
+
+    /// A sentence for each connector that is gone from the file, and for which events wait.
+    private var orphanWarnings: [String] {
+        orphans.map { path, count in
+            let (events, them) = count == 1 ? ("event waits", "it") : ("events wait", "them")
+            return "\(count) \(events) for \(path), which is not in the configuration: nothing delivers \(them); "
+                + "add the connector again, or drop \(them) with connector-host outbox drop --all --queued --gate \(path)"
+        }
+    }
+
+    /// How many events wait for each connector that the tree neither has nor had, nor names as a former path.
+    private var orphans: [(path: String, count: Int)] {
+        let named = former.withLock { Set($0.values) }
+        let unnamed = outbox.orphans.filter { !named.contains($0.key) }.sorted { $0.key < $1.key }
+        return unnamed.map { (path: $0.key, count: $0.value) }
     }
 
     /// The path that a connector had before; nil if the file named none at the start.
@@ -278,7 +300,8 @@ extension HostOutbox {
 
     /// The report of a tree, with the state of each connector's outbox.
     func report(on tree: Tree) -> Report {
-        var report = tree.report { add(to: &$0) }
+        let warnings = warnings.texts + orphanWarnings
+        var report = tree.report { add(to: &$0, warnings) }
         // A tree that sends no events needs no outbox.
         if let fault = outbox.fault, tree.queues.contains(where: \.takesEvents) { report.outboxError = fault }
         return report
@@ -286,8 +309,9 @@ extension HostOutbox {
 
     /// Adds the state of a connector's outbox to its report: deliveries count as evidence, and a vendor that accepts no
     /// events makes the connector degraded. It stays ready, since its events are stored.
-    func add(to report: inout GateReport) {
-        let warnings = warnings.texts
+    ///
+    /// - Parameter warnings: Those about the place where events wait.
+    private func add(to report: inout GateReport, _ warnings: [String]) {
         if !warnings.isEmpty, outbox.isTarget(report.path) { report.warnings += warnings }
         if let was = formerPath(of: report.path), let count = countLeft(at: was) {
             report.warnings.append(
@@ -305,7 +329,8 @@ extension HostOutbox {
         }
         if let code = outbox.code, let failure = outbox.failure, report.state == .open {
             report.state = .degraded
-            report.error = ConnectorError(code, failure, connector: report.path)
+            let fix = self.outbox.condition(of: report.path)?.failure?.fix
+            report.error = ConnectorError(code, failure, fix: fix, connector: report.path)
         }
     }
 }

@@ -18,7 +18,7 @@ internal import ConnectorServices
         ///
         /// - Parameters:
         ///   - onTrim: Called when settled events can no longer be deleted, with the reason, and with nil once they can again.
-        ///   - onLoss: Called when waiting events of a connector have gone with its consumer, or with the stream, with their number.
+        ///   - onLoss: Called when waiting events of a connector have gone from the servers, with their number.
         func open(
             paths: [String],
             clock: any HostClock,

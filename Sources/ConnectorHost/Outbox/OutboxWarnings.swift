@@ -9,8 +9,10 @@ internal import Synchronization
 /// reports for as long as it holds.
 final class OutboxWarnings: Sendable {
     private struct State {
-        /// The files that were damaged or replaced, and the events that are gone with their consumers.
+        /// The files that were damaged or replaced.
         var damages: [String] = []
+        /// How many waiting events of each connector are gone from servers.
+        var losses: [String: Int] = [:]
         /// The events that wait where this host does not look.
         var stranded: [String] = []
         /// Why servers keep events that are settled; nil if they do not.
@@ -30,7 +32,15 @@ final class OutboxWarnings: Sendable {
     }
 
     /// The sentences.
-    var texts: [String] { state.withLock { $0.damages + $0.stranded + [$0.trimming].compactMap(\.self) } }
+    var texts: [String] {
+        state.withLock { state in
+            let losses = state.losses.sorted { $0.key < $1.key }.map { path, count in
+                "\(count) \(count == 1 ? "event" : "events") that waited for \(path) \(count == 1 ? "is" : "are") gone from the NATS "
+                    + "servers: deleted there, alone or with the consumer or the stream"
+            }
+            return state.damages + losses + state.stranded + [state.trimming].compactMap(\.self)
+        }
+    }
 
     /// Notes that a file was damaged or replaced.
     func note(_ damage: OutboxLocation.Damage) {
@@ -42,12 +52,11 @@ final class OutboxWarnings: Sendable {
         onChange()
     }
 
-    /// Notes that waiting events of a connector are gone with its consumer.
+    /// Notes that more waiting events of a connector are gone from the servers.
     func noteLoss(of count: Int, at path: String) {
-        let events = count == 1 ? "event that waited for \(path) is" : "events that waited for \(path) are"
-        state.withLock { $0.damages.append("\(count) \(events) gone with its consumer on the NATS servers") }
+        state.withLock { $0.losses[path] = ($0.losses[path] ?? 0).saturatingAdding(count) }
         logger.error(
-            "events that waited are gone with their consumer on the NATS servers",
+            "events that waited are gone from the NATS servers",
             metadata: ["connector": "\(path)", "events": "\(count)"]
         )
         onChange()

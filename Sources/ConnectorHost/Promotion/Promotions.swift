@@ -47,15 +47,15 @@ final class Promotions: Sendable {
     ///   - now: The time of day.
     func promotion(of candidate: PluginCandidate, quiet: Duration, at now: Timestamp) -> Promotion? {
         guard let directory, let digest = digest(of: candidate) else { return nil }
-        for death in deaths(in: directory, digest, candidate) { record(death, digest) }
+        for crash in crashes(in: directory, digest, candidate) { record(crash, digest) }
         let path = file(directory, digest)
-        guard let death = Self.read(path) else { return nil }
-        let end = Timestamp(nanoseconds: death.at.nanoseconds.saturatingAdding(quiet.nanoseconds))
-        guard now >= end else { return Promotion(reason: death.reason, at: death.at, until: end) }
+        guard let crash = Self.read(path) else { return nil }
+        let end = Timestamp(nanoseconds: crash.at.nanoseconds.saturatingAdding(quiet.nanoseconds))
+        guard now >= end else { return Promotion(reason: crash.reason, at: crash.at, until: end) }
         unsafe unlink(path)
         logger.notice(
             "plugin goes back into the host's process",
-            metadata: ["plugin": "\(candidate.name)", "reason": "no crash since \(death.at)"]
+            metadata: ["plugin": "\(candidate.name)", "reason": "no crash since \(crash.at)"]
         )
         return nil
     }
@@ -64,7 +64,7 @@ final class Promotions: Sendable {
     ///
     /// - Returns: The mark, to be cleared afterwards; nil if none could be made, which is logged, and for a linked
     ///   plugin or one whose file cannot be read.
-    func mark(_ candidate: PluginCandidate, at now: Timestamp) -> OpeningMark? {
+    func mark(_ candidate: PluginCandidate, at now: Timestamp) -> MarkFile? {
         guard let digest = digest(of: candidate) else { return nil }
         do throws(SystemError) {
             guard let directory else { throw SystemError(ENOENT) }
@@ -74,7 +74,7 @@ final class Promotions: Sendable {
                 "version": 1, "plugin": .string(candidate.name), "process": .integer(Int64(getpid())),
                 "at": .string(now.description),
             ]
-            let mark = try OpeningMark(in: directory, digest, note: note)
+            let mark = try MarkFile(in: directory, prefix: "\(digest).", note: note, isDurable: true)
             recordLoad(of: candidate, digest, at: now)
             return mark
         } catch {
@@ -91,13 +91,13 @@ final class Promotions: Sendable {
     /// Remembers that the runner of a promoted plugin has ended, so that the plugin stays in one. Blocks.
     func runnerEnded(_ candidate: PluginCandidate, _ reason: String, at now: Timestamp) {
         guard let digest = digest(of: candidate) else { return }
-        record(Death(reason: reason, at: now), digest)
+        record(Crash(reason: reason, at: now), digest)
     }
 
     // MARK: Files
 
-    /// A death of a process that a plugin is suspected of.
-    private struct Death {
+    /// A crash of a process that a plugin is suspected of.
+    private struct Crash {
         var reason: String
         var at: Timestamp
     }
@@ -114,23 +114,23 @@ final class Promotions: Sendable {
     private func file(_ directory: String, _ digest: String) -> String { "\(directory)/\(digest).crash" }
 
     /// What abandoned marks and the crash note say about a plugin.
-    private func deaths(in directory: String, _ digest: String, _ candidate: PluginCandidate) -> [Death] {
-        var deaths: [Death] = []
+    private func crashes(in directory: String, _ digest: String, _ candidate: PluginCandidate) -> [Crash] {
+        var crashes: [Crash] = []
         let isNamed = crash.map { isAbout($0, candidate, digest) } ?? false
         for entry in (try? Directory.entries(of: directory)) ?? []
-        where entry.name.hasPrefix("\(digest).") && entry.name.hasSuffix(OpeningMark.suffix) {
-            guard let note = OpeningMark.take("\(directory)/\(entry.name)") else { continue }
+        where entry.name.hasPrefix("\(digest).") && entry.name.hasSuffix(MarkFile.suffix) {
+            guard let note = MarkFile.take("\(directory)/\(entry.name)") else { continue }
             guard let at = note["at"]?.string.flatMap({ Timestamp(parsing: $0) }) else { continue }
             // The id alone would not do: in a container, every process that runs a host may have the same one.
             let noted = crash.flatMap { $0.process == note["process"]?.integer && at < $0.end ? $0 : nil }
             // If several plugins were being opened, the note says more reliably than a mark which one it was.
             if noted?.plugin != nil, !isNamed { continue }
-            // A mark and the note may report the same death: the note has the reason, the mark the finer time.
+            // A mark and the note may report the same crash: the note has the reason, the mark the finer time.
             let reason = isNamed ? noted?.description : nil
-            deaths.append(Death(reason: reason ?? "the process ended while it opened the plugin", at: at))
+            crashes.append(Crash(reason: reason ?? "the process ended while it opened the plugin", at: at))
         }
-        if let crash, isNamed { deaths.append(Death(reason: crash.description, at: crash.time)) }
-        return deaths
+        if let crash, isNamed { crashes.append(Crash(reason: crash.description, at: crash.time)) }
+        return crashes
     }
 
     /// Whether a note names a plugin and its present image; an image replaced since then is a different one.
@@ -139,7 +139,7 @@ final class Promotions: Sendable {
         if let path = crash.path, path != candidate.absolutePath { return false }
         if let load = lastLoad(of: candidate) { return load.digest == digest && load.at < crash.end }
         // No earlier process recorded which image it loaded. A copy has a time of its own, or that of its original.
-        guard let modified = candidate.identity?.modified else { return true }
+        guard let modified = candidate.stamp?.modified else { return true }
         return Timestamp(nanoseconds: UInt64(max(0, modified))) < crash.end
     }
 
@@ -165,12 +165,12 @@ final class Promotions: Sendable {
     }
 
     /// Writes a record, unless there is a later one.
-    private func record(_ death: Death, _ digest: String) {
+    private func record(_ crash: Crash, _ digest: String) {
         guard let directory else { return }
         let path = file(directory, digest)
-        if let known = Self.read(path), known.at >= death.at { return }
+        if let known = Self.read(path), known.at >= crash.at { return }
         let json: JSONValue = [
-            "version": 1, "reason": .string(death.reason), "at": .string(death.at.description),
+            "version": 1, "reason": .string(crash.reason), "at": .string(crash.at.description),
         ]
         do throws(SystemError) {
             try Directory.makePrivate(directory)
@@ -182,9 +182,9 @@ final class Promotions: Sendable {
         }
     }
 
-    private static func read(_ path: String) -> Death? {
+    private static func read(_ path: String) -> Crash? {
         guard let (json, at) = document(path), let reason = json["reason"]?.string else { return nil }
-        return Death(reason: reason, at: at)
+        return Crash(reason: reason, at: at)
     }
 
     /// Reads a document of this class, and its time; nil if it is damaged, or there is none.

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorDigest
 
 /// Makes fingerprints that show whether a secret has changed and reveal nothing else about it: their key never leaves
@@ -10,9 +11,6 @@ struct Fingerprint: Sendable {
 
     /// The fingerprint of a text, 16 hexadecimal digits.
     func callAsFunction(_ text: String) -> String {
-        HMACSHA256.code(of: Array(text.utf8), key: key).prefix(8).map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0\(digits)" : digits
-        }.joined()
+        HMACSHA256.code(of: Array(text.utf8), key: key).prefix(8).hexadecimal
     }
 }

@@ -21,7 +21,7 @@ final class LoadStep: Sendable {
     /// Why the step has not ended; nil if it has not begun to load an image.
     func error(at now: UInt64) -> ConnectorError? {
         guard let current = current.withLock(\.self) else { return nil }
-        var error = Overdue.loading(current.path).error(after: now &- start)
+        var error = MissedDeadline.loading(current.path).error(after: now &- start)
         error.connector = current.connector
         return error
     }

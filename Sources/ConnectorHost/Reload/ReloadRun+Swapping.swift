@@ -16,13 +16,18 @@ struct ImageSwap: Sendable {
 /// Swapping an image: check it as if it were in place, put it there, reload, and restore the old one if nothing uses
 /// the new one.
 extension ReloadRun {
-    /// Reads the configuration as it would be with the new image, which stays where it is.
+    /// Reads the configuration as it would be with the new image, which stays where it is, and checks the image as if it were in place.
     func read(_ swap: ImageSwap) async throws(Stop) -> NextConfiguration {
         let replaced = try image(of: swap)
         let found = try await attempt(.read) { () throws(ConnectorError) in
             try ImageReplacement.candidate(swap.file, replacing: replaced)
         }
-        return try await read(replaced.path.absolutePath.realPath, found)
+        let target = replaced.path.absolutePath.realPath
+        let next = try await read(target, found)
+        if let loader = loader(of: found, in: next) {
+            try await attempt(.read) { () throws(ConnectorError) in try loader.check(found, at: target) }
+        }
+        return next
     }
 
     /// Checks an image, puts it in place and reloads.
@@ -81,11 +86,17 @@ extension ReloadRun {
         let plan = try await plan(next, basis: basis)
         try checkSignatures(plan, next)
         settleSignatures(plan)
-        if let user = next.plans.values.first(where: { (try? $0.plugin.get()) === staged }) {
-            let loader = dependencies.gates.loader.admitting(user.admission)
+        if let loader = loader(of: staged, in: next) {
             try await attempt(.load, replacement) { () throws(ConnectorError) in try loader.check(staged) }
         }
         return (plan, next.resolved.configuration)
+    }
+
+    /// What loads an image for a connector that uses it; nil if none does.
+    private func loader(of candidate: PluginCandidate, in next: NextConfiguration) -> PluginLoader? {
+        next.plans.values.first { (try? $0.plugin.get()) === candidate }.map { user in
+            dependencies.gates.loader.admitting(user.admission)
+        }
     }
 
     /// Reads the configuration with a candidate in the place of an image; every connector of that image must then be

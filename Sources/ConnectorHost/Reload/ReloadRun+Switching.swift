@@ -21,7 +21,7 @@ extension ReloadRun {
         await moveStorage(origins, by: deadline)
         var opened = opened
         dropLost(work, &opened)
-        let kept = work.keptBack(opened)
+        let kept = work.keptPaths(opened)
         let unrecorded = dependencies.running.unrecorded
         var ends: [(path: String, ended: OneShot<Void>)] = []
         for leaf in work.leaves {
@@ -166,7 +166,7 @@ extension ReloadRun {
 extension ReloadWork {
     /// The leaves that stay as they were: their successors failed, or their gates stop first and opened again with the
     /// earlier plan.
-    fileprivate func keptBack(_ opened: ReloadRun.Opened) -> Set<String> {
+    fileprivate func keptPaths(_ opened: ReloadRun.Opened) -> Set<String> {
         var paths: Set<String> = []
         for leaf in leaves {
             switch leaf.step {

@@ -229,7 +229,7 @@ struct ReloadRun {
         guard let node = dependencies.current.tree[path], node.gate === rollback.gate,
             rollback.gate.replacementCount == rollback.replacementCount
         else {
-            dependencies.running.goBack(path, to: nil, because: rollback.error)
+            dependencies.running.rollBack(path, to: nil, because: rollback.error)
             return reload
         }
         var error = dependencies.gates.redactor.redact(rollback.error)
@@ -237,7 +237,7 @@ struct ReloadRun {
         (reload.rolledBack, reload.errors) = ([path], [error])
         // That reload may have given it the plan that failed, with other settings of the gate.
         rollback.gate.adopt(rollback.plan, needsInstance: false)
-        dependencies.running.goBack(path, to: rollback.plan, because: error)
+        dependencies.running.rollBack(path, to: rollback.plan, because: error)
         let configuration = dependencies.running.resolved.configuration
         dependencies.current.publish { before in
             Tree(

@@ -16,7 +16,7 @@ extension Reloader.Dependencies {
         var before = running.resolved
         var after = PlanSide(next.resolved, digest: next.digest)
         var images: [String: PlannedImage] = [:]
-        lazy var known = LoadedFiles(tree)
+        lazy var loadedFiles = tree.loadedFiles
         for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
             guard case .success(let candidate)? = next.plans[connector.path]?.plugin, case .file = candidate.image
             else {
@@ -27,7 +27,7 @@ extension Reloader.Dependencies {
             // A runner can take up other libraries beside an image; this process keeps those that it has loaded.
             let hasOtherLibraries = node?.gate?.hasOtherLibraries ?? false
             let isSame =
-                earlier?.path == candidate.path && earlier?.identity == candidate.identity && !hasOtherLibraries
+                earlier?.path == candidate.path && earlier?.stamp == candidate.stamp && !hasOtherLibraries
             let content = node?.gate?.content
             // Nearly all connectors end here: with the same image on both sides, nothing differs and nothing is loaded.
             if isSame, content != nil { continue }
@@ -38,11 +38,13 @@ extension Reloader.Dependencies {
             if let node {
                 images[node.path] = PlannedImage(path: path, mark: String(running.prefix(16)), isLoaded: true)
             }
-            let isLoaded = content != nil && mark == running || known.contains(candidate)
+            let isLoaded =
+                content != nil && mark == running
+                || candidate.stamp.flatMap { loadedFiles[candidate.path]?.contains($0) } == true
             let shown = String(mark.prefix(16)) + (hasOtherLibraries ? ", with other libraries" : "")
             var image = PlannedImage(path: path, mark: shown, isLoaded: isLoaded)
             if !isLoaded {
-                image.size = candidate.identity?.size ?? 0
+                image.size = candidate.stamp?.size ?? 0
                 image.staticTLS = PluginLoader.staticTLS(of: candidate)
                 image.staticTLSLeft = LoadedImages.shared.usage.staticTLSLeft
             }
@@ -102,26 +104,16 @@ extension Reloader.Dependencies {
     }
 }
 
-/// The image files that gates of a tree have loaded.
-private struct LoadedFiles {
-    private var files: Set<FileState> = []
-
-    private struct FileState: Hashable {
-        var path: String
-        var identity: FileIdentity?
-    }
-
-    init(_ tree: Tree) {
-        for node in tree.nodes {
-            guard let gate = node.gate, gate.content != nil, let candidate = try? gate.plan.plugin.get() else {
-                continue
-            }
-            files.insert(FileState(path: candidate.path, identity: candidate.identity))
+extension Tree {
+    /// The image files that the gates have loaded: their stamps then, by path.
+    fileprivate var loadedFiles: [String: Set<FileStamp>] {
+        var files: [String: Set<FileStamp>] = [:]
+        for node in nodes {
+            guard let gate = node.gate, gate.content != nil, let candidate = try? gate.plan.plugin.get(),
+                let stamp = candidate.stamp
+            else { continue }
+            files[candidate.path, default: []].insert(stamp)
         }
-    }
-
-    /// Whether a gate has loaded this file in this state.
-    func contains(_ candidate: PluginCandidate) -> Bool {
-        files.contains(FileState(path: candidate.path, identity: candidate.identity))
+        return files
     }
 }

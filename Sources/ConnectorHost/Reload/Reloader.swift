@@ -71,12 +71,12 @@ final class Reloader: Sendable {
     /// Begins with nothing to do.
     init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
-        dependencies.gates.rollbacks.connect { [weak self] in self?.wentBack($0) }
+        dependencies.gates.rollbacks.connect { [weak self] in self?.didRollBack($0) }
     }
 
     /// Requests a reload that only records that a gate has gone back.
-    private func wentBack(_ rollback: Rollback) {
-        dependencies.running.willGoBack(rollback.gate.path)
+    private func didRollBack(_ rollback: Rollback) {
+        dependencies.running.willRollBack(rollback.gate.path)
         Task(executorPreference: dependencies.gates.calls.gateThreads) {
             _ = await self.reload(Request(rollback: rollback))
         }

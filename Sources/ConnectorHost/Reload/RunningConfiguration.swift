@@ -43,7 +43,7 @@ final class RunningConfiguration: Sendable {
     /// gate has gone back from.
     var revision: Int { state.withLock(\.revision) }
 
-    /// What tells this configuration from another: the digest of its files and, while leaves run with other settings
+    /// What distinguishes this configuration from another: the digest of its files and, while leaves run with other settings
     /// than these say, a fingerprint of the revision.
     func identity(_ fingerprint: (String) -> String) -> String {
         let (digest, revision, runsAsWritten) = state.withLock { state in
@@ -86,8 +86,8 @@ final class RunningConfiguration: Sendable {
     /// The gates that have gone back to earlier instances, and whose leaves do not say so yet.
     var unrecorded: Set<String> { state.withLock { Set($0.unrecorded.keys) } }
 
-    /// Notes that a gate has gone back, which ``goBack(_:to:because:)`` will record.
-    func willGoBack(_ path: String) {
+    /// Notes that a gate has gone back, which ``rollBack(_:to:because:)`` will record.
+    func willRollBack(_ path: String) {
         state.withLock { $0.unrecorded[path, default: 0] += 1 }
     }
 
@@ -96,7 +96,7 @@ final class RunningConfiguration: Sendable {
     /// - Parameters:
     ///   - plan: Nil if another change has come since then, so that there is nothing to record.
     ///   - error: Why it went back.
-    func goBack(_ path: String, to plan: GatePlan?, because error: ConnectorError) {
+    func rollBack(_ path: String, to plan: GatePlan?, because error: ConnectorError) {
         state.withLock { state in
             let count = (state.unrecorded[path] ?? 1) - 1
             state.unrecorded[path] = count > 0 ? count : nil

@@ -18,7 +18,7 @@ public struct SecretReport: Sendable, Hashable {
     ///
     /// A secret is rotated once it is in use and proved; the old one may then be revoked.
     public var isProved: Bool
-    /// Why the source cannot be read any more; nil if it can. The value may then be another one by now, so it counts as
+    /// Why the source can no longer be read; nil if it can. The value may then be another one by now, so it counts as
     /// not in use.
     public var error: String?
 

@@ -39,7 +39,7 @@ final class Comparison: Sendable {
         let (expectation, answer) = (Self.text(expected), Self.text(got))
         state.withLock { state in
             state.compared += 1
-            guard !expectation.means(answer) else { return }
+            guard !expectation.isEquivalent(to: answer) else { return }
             state.different += 1
             state.last = "\(operation): \(path) answered \(answer.brief), not \(expectation.brief)"
         }
@@ -47,13 +47,13 @@ final class Comparison: Sendable {
     }
 
     /// The part of an answer that must be equal.
-    private enum Essence {
+    private enum ComparedAnswer {
         case json(JSONValue, Redactor)
         case failure(ConnectorError.Code)
 
-        func means(_ other: Essence) -> Bool {
+        func isEquivalent(to other: ComparedAnswer) -> Bool {
             switch (self, other) {
-            case (.json(let value, _), .json(let other, _)): value.means(other)
+            case (.json(let value, _), .json(let other, _)): value.isEquivalent(to: other)
             case (.failure(let code), .failure(let other)): code == other
             default: false
             }
@@ -67,7 +67,7 @@ final class Comparison: Sendable {
         }
     }
 
-    private static func text(_ outcome: ConnectorAnswer.Outcome) -> Essence {
+    private static func text(_ outcome: ConnectorAnswer.Outcome) -> ComparedAnswer {
         do throws(ConnectorError) {
             let answer = try outcome.get()
             return .json(try answer.json(), answer.redactor)
@@ -79,14 +79,16 @@ final class Comparison: Sendable {
 
 extension JSONValue {
     /// Whether two values are equivalent: numbers by value, objects in any order.
-    fileprivate func means(_ other: JSONValue) -> Bool {
+    fileprivate func isEquivalent(to other: JSONValue) -> Bool {
         switch (self, other) {
         case (.array(let elements), .array(let others)):
-            return elements.count == others.count && zip(elements, others).allSatisfy { $0.means($1) }
+            return elements.count == others.count && zip(elements, others).allSatisfy { $0.isEquivalent(to: $1) }
         case (.object(let object), .object(let other)):
             guard object.members.count == other.members.count else { return false }
             let others = Dictionary(other.members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-            return object.members.allSatisfy { member in others[member.name].map(member.value.means) ?? false }
+            return object.members.allSatisfy { member in
+                others[member.name].map(member.value.isEquivalent(to:)) ?? false
+            }
         case (.integer, .number), (.number, .integer): return number == other.number
         default: return self == other
         }

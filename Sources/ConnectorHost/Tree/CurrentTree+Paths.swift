@@ -4,19 +4,19 @@
 internal import Synchronization
 
 extension CurrentTree {
-    /// Returns a function that gives the paths of the leaves at and below a path, and follows the tree as it changes. It does not keep
-    /// the tree: listeners have it, and what has no other owner is to end.
+    /// Returns a function that gives the paths of the leaves at and below a path, and follows the tree as it changes. It holds
+    /// the tree weakly, because listeners keep the function.
     func paths(below path: String) -> @Sendable () -> Set<String> {
-        let known = KnownPaths()
+        let cache = PathCache()
         return { [weak self] in
             guard let self else { return [] }
-            return known.paths(self.number) { self.tree.paths(below: path) }
+            return cache.paths(self.number) { self.tree.paths(below: path) }
         }
     }
 }
 
 /// The paths below a connector in the snapshot in which they were last looked up.
-private final class KnownPaths: Sendable {
+private final class PathCache: Sendable {
     private let state = Mutex<(number: UInt64, paths: Set<String>)>((0, []))
 
     /// Returns the paths; looks them up again if the snapshot has changed.

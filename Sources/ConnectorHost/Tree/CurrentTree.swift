@@ -45,7 +45,7 @@ final class CurrentTree: Sendable {
         }
     }
 
-    /// Changes the snapshots, and retires the tallies that are in none of them any more.
+    /// Changes the snapshots, and retires the tallies that are no longer in any of them.
     private func change(_ body: (inout State) -> Void) {
         let (before, after) = state.withLock { state in
             let before = state.nodes

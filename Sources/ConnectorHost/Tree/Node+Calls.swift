@@ -17,7 +17,7 @@ extension Node {
         var arguments: CallArguments
         /// The timeout and other options.
         var options: CallOptions
-        /// The number of events or reports in a batch, whose outcomes each leaf's answer must tell; nil for any other call.
+        /// The number of events or reports in a batch, whose outcomes each leaf's answer must report; nil for any other call.
         var batchCount: Int?
         /// The outcomes of leaves that are below several composites with the policy `all`; nil outside such composites.
         var common: CommonOutcomes?

@@ -214,15 +214,6 @@ extension Tree {
     }
 }
 
-extension Signature {
-    /// The name of the only input, if that input is JSON; nil otherwise.
-    var onlyJSON: String? {
-        let inputs = parameters.filter { $0.direction == .in }
-        guard inputs.count == 1, let input = inputs.first, input.type == .json else { return nil }
-        return input.name
-    }
-}
-
 extension Operation {
     /// The parameter of a batch, if the operation accepts one and returns an answer per element: `(x: json) async ->
     /// json`.

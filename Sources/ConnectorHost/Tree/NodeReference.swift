@@ -13,7 +13,7 @@ struct NodeReference: Sendable {
     /// The connector in the snapshot in which the reference was made, readable without a lock.
     private let first: Found
     /// The connector in a later snapshot.
-    private let later = Later()
+    private let latest = LatestNode()
 
     /// Finds a connector.
     ///
@@ -27,7 +27,7 @@ struct NodeReference: Sendable {
     ///
     /// - Throws: `unknown-connector` if the connector no longer exists.
     var node: Node {
-        get throws(ConnectorError) { isFirst ? first.node : try later.node(path, in: tree) }
+        get throws(ConnectorError) { isFirst ? first.node : try latest.node(path, in: tree) }
     }
 
     private var isFirst: Bool { tree.number == first.number }
@@ -37,7 +37,7 @@ struct NodeReference: Sendable {
     /// - Throws: `unknown-connector` if the connector no longer exists.
     @inline(__always)
     func lend<Result>(_ body: (Node) throws(ConnectorError) -> Result) throws(ConnectorError) -> Result {
-        isFirst ? try body(first.node) : try body(later.node(path, in: tree))
+        isFirst ? try body(first.node) : try body(latest.node(path, in: tree))
     }
 
     /// A node, and the number of its snapshot.
@@ -49,7 +49,7 @@ struct NodeReference: Sendable {
     }
 
     /// What was found in the latest snapshot that anyone looked at; shared by the copies of a reference.
-    private final class Later: Sendable {
+    private final class LatestNode: Sendable {
         private let found = Mutex<Found?>(nil)
 
         /// The node of the path in the current snapshot.

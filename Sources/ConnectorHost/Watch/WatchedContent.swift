@@ -21,13 +21,13 @@ struct WatchedContent: Sendable, Hashable {
     /// The secret files, by path.
     private(set) var secrets: [String: Text] = [:]
     /// Images, sidecars and signatures, by path.
-    private(set) var plugins: [String: FileIdentity] = [:]
+    private(set) var plugins: [String: FileStamp] = [:]
 
     /// Reads everything. Blocks.
     init(_ files: ConfigurationFiles) {
         for path in files.texts { texts[path] = Self.text(path) }
         for path in files.secrets { secrets[path] = Self.text(path) }
-        for path in Self.pluginFiles(files) { plugins[path] = FileIdentity(path: path) }
+        for path in Self.pluginFiles(files) { plugins[path] = FileStamp(path: path) }
     }
 
     private static func text(_ path: String) -> Text {

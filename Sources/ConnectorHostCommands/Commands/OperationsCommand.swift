@@ -50,7 +50,7 @@ struct OperationsCommand: AsyncParsableCommand {
 
     /// Shows the operations of the running host.
     ///
-    /// - Returns: False if no host runs, or if it has no such connector; the caller then reads the file, which tells the reason.
+    /// - Returns: False if no host runs, or if it has no such connector; the caller then reads the file, which gives the reason.
     private func runAttached() async throws -> Bool {
         do throws(ConnectorError) {
             guard let host = try await attach.host(of: file, on: [.control, .simulated]) else { return false }

@@ -80,7 +80,7 @@ struct RecordCommand: AsyncParsableCommand {
         }
         let status: Int32
         do throws(ConnectorError) {
-            status = try await record(objection(to: configuration, faults))
+            status = try await record(problem(with: configuration, faults))
         } catch {
             answer.report([error])
             throw ExitStatus.failed
@@ -90,11 +90,11 @@ struct RecordCommand: AsyncParsableCommand {
 
     /// Runs the command and writes the file.
     ///
-    /// - Parameter objection: Why nothing would be recorded. What another program opens is unknown until it has run.
+    /// - Parameter problem: Why nothing would be recorded. What another program opens is unknown until it has run.
     /// - Returns: The exit status of the command.
-    private func record(_ objection: ConnectorError?) async throws(ConnectorError) -> Int32 {
+    private func record(_ problem: ConnectorError?) async throws(ConnectorError) -> Int32 {
         try RecordingSession.check(file, replaces: replace)
-        if let objection, isOwnCommand { throw objection }
+        if let problem, isOwnCommand { throw problem }
         let session = try RecordingSession(of: path, time: time)
         defer { session.remove() }
         let status = try await session.run(command)
@@ -103,9 +103,9 @@ struct RecordCommand: AsyncParsableCommand {
             throw ConnectorError(
                 .failed,
                 "nothing was recorded: \(command[0].excerpt) ended with status \(status), and \(path.excerpt) made no request that ended",
-                fix: objection?.fix
+                fix: problem?.fix
                     ?? "let COMMAND use \(path.excerpt); a plugin that makes no requests has nothing to record",
-                cause: objection?.position == nil ? objection?.message : objection?.asCause
+                cause: problem?.position == nil ? problem?.message : problem?.asCause
             )
         }
         try RecordingSession.write(answers, to: file, replaces: replace)
@@ -127,7 +127,7 @@ struct RecordCommand: AsyncParsableCommand {
     private var configurationFile: String { ConnectorCompletion.file(command) }
 
     /// Why a host on COMMAND's file records nothing; nil if it would, or if there is no such file.
-    private func objection(to configuration: Configuration?, _ faults: [ConnectorError]) -> ConnectorError? {
+    private func problem(with configuration: Configuration?, _ faults: [ConnectorError]) -> ConnectorError? {
         // What cannot be read may be the connector.
         guard faults.isEmpty, let configuration else { return faults.first }
         let file = configurationFile

@@ -90,7 +90,7 @@ struct ReferenceCommand: AsyncParsableCommand {
             }
             let file = "\(into)/\(page.name)"
             let present =
-                FileIdentity(path: file) == nil ? nil : try SmallFile(reading: file, limit: Self.pageLimit).bytes
+                FileStamp(path: file) == nil ? nil : try SmallFile(reading: file, limit: Self.pageLimit).bytes
             let text = try present.map { bytes throws(ConnectorError) in
                 try page.updated(String(decoding: bytes, as: UTF8.self), file: file)
             }

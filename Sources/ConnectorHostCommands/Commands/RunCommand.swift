@@ -218,7 +218,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Opens the gates, and serves until a signal. Reloads at each SIGHUP, and tells the service manager how far the host is.
+    /// Opens the gates, and serves until a signal. Reloads at each SIGHUP, and reports the host's progress to the service manager.
     ///
     /// - Returns: Why the console cannot be served; nil after a signal.
     private func serve(
@@ -262,7 +262,7 @@ struct RunCommand: AsyncParsableCommand {
         logger.info("stopping; delivering waiting events", metadata: ["for at most": "\(grace)"])
         let start = ContinuousClock.now
         async let calls: Void = acts.end(within: grace)
-        // The report has told of an outbox that cannot be used.
+        // The report already names an outbox that cannot be used.
         _ = try? await session.host.flush(within: grace)
         await calls
         // Vendors may still acknowledge batches in flight; the next run delivers the rest.

@@ -135,7 +135,7 @@ struct TestCommand: AsyncParsableCommand {
         )
         let interruption = Interruption()
         while true {
-            let stamp = FileIdentity(path: path)
+            let stamp = FileStamp(path: path)
             let report = await interruption.cancelling { await session.run() }
             if let status = interruption.exitStatus { throw status }
             let failure = certify ? certificateFailure(of: report) : nil

@@ -41,7 +41,7 @@ struct ValidateCommand: AsyncParsableCommand {
         let source = ConfigurationSource(
             options,
             simulating: answers.request(isSimulated: simulate),
-            opensNothing: true
+            needsImages: false
         )
         let read = try await file.resolve(source, until: Interruption())
         let resolved: ResolvedConfiguration

@@ -166,7 +166,7 @@ struct ConformanceDocument: Document {
     }
 
     /// Why a rule was not checked if it counts as broken for that; nil otherwise.
-    private static func obstacle(_ result: ConformanceReport.Result) -> String? {
+    private static func problem(_ result: ConformanceReport.Result) -> String? {
         if case .unchecked(let reason) = result.verdict, !result.rule.mayBeUnchecked { reason } else { nil }
     }
 
@@ -175,12 +175,12 @@ struct ConformanceDocument: Document {
         let style = TextStyle(isColoured: false, isUnicode: true)
         var text = "TAP version 14\n1..\(report.results.count)\n"
         for (index, result) in report.results.enumerated() {
-            let obstacle = Self.obstacle(result)
-            let isFine = !result.verdict.isFailure && obstacle == nil
+            let problem = Self.problem(result)
+            let isFine = !result.verdict.isFailure && problem == nil
             text += "\(isFine ? "ok" : "not ok") \(index + 1) - \(result.rule.id)"
             if isFine, let reason = Self.reason(result.verdict) { text += " # SKIP \(style.shown(reason))" }
             text += "\n"
-            if let obstacle { text += "  ---\n  unchecked: \(JSONValue.string(obstacle))\n  ...\n" }
+            if let problem { text += "  ---\n  unchecked: \(JSONValue.string(problem))\n  ...\n" }
             guard result.verdict.isFailure else { continue }
             text += "  ---\n  expected: \(JSONValue.string(result.rule.expectation))\n"
             text += "  got: \(JSONValue.string(result.got.joined(separator: "; ")))\n"
@@ -193,7 +193,7 @@ struct ConformanceDocument: Document {
     /// The report as JUnit's XML.
     var junit: String {
         let failures = report.count { $0.isFailure }
-        let errors = report.results.count { Self.obstacle($0) != nil }
+        let errors = report.results.count { Self.problem($0) != nil }
         let skipped = report.count { Self.reason($0) != nil } - errors
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         text += "<testsuite name=\"\(Self.escaped(report.plugin ?? report.path))\" tests=\"\(report.results.count)\" "
@@ -202,8 +202,8 @@ struct ConformanceDocument: Document {
             let seconds = Double(Int64(result.duration / .milliseconds(1))) / 1000
             text +=
                 "  <testcase classname=\"\(Self.escaped(result.rule.theme.rawValue))\" name=\"\(result.rule.id)\" time=\"\(seconds)\""
-            if let obstacle = Self.obstacle(result) {
-                text += "><error message=\"was not checked: \(Self.escaped(obstacle))\"/></testcase>\n"
+            if let problem = Self.problem(result) {
+                text += "><error message=\"was not checked: \(Self.escaped(problem))\"/></testcase>\n"
             } else if let reason = Self.reason(result.verdict) {
                 text += "><skipped message=\"\(Self.escaped(reason))\"/></testcase>\n"
             } else if result.verdict.isFailure {

@@ -43,24 +43,24 @@ struct ConformanceSession: Sendable {
             results: rules.map { ConformanceReport.Result($0, .unchecked("it was not reached")) },
             duration: .zero
         )
-        var obstacle: String?
+        var problem: String?
         var neverOpens: String?
         for stage in PluginConformance.Rule.Stage.allCases {
             let checked = rules.filter { $0.stage == stage }
-            let possible = checked.filter { obstacle == nil && (neverOpens == nil || !$0.needsOpening) }
+            let possible = checked.filter { problem == nil && (neverOpens == nil || !$0.needsOpening) }
             for rule in checked where !possible.contains(rule) {
-                report.add(ConformanceReport.Result(rule, .unchecked(obstacle ?? neverOpens ?? "")), nil)
+                report.add(ConformanceReport.Result(rule, .unchecked(problem ?? neverOpens ?? "")), nil)
             }
             for (result, answer) in await check(possible) { report.add(result, answer) }
             let failed = Set(report.results.filter(\.verdict.isFailure).map(\.rule.id))
             if stage == .file,
                 report.results.contains(where: { $0.rule.stage == .file && $0.rule.level == 1 && $0.verdict.isFailure })
             {
-                obstacle = "the file cannot be loaded"
+                problem = "the file cannot be loaded"
             }
-            if failed.contains("loads") { obstacle = obstacle ?? "the image does not load" }
+            if failed.contains("loads") { problem = problem ?? "the image does not load" }
             if failed.contains("configuration") || failed.contains("create") {
-                obstacle = obstacle ?? "create refuses the configuration"
+                problem = problem ?? "create refuses the configuration"
             }
             if failed.contains("open") { neverOpens = "open does not complete" }
         }

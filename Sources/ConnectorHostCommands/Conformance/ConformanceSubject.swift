@@ -30,7 +30,7 @@ enum ConformanceSubject {
     ///
     /// A directory is not a file: the project of a plugin has the plugin's name.
     static func isID(_ argument: String) -> Bool {
-        !argument.contains("/") && FileIdentity(path: argument).map { $0.kind == S_IFDIR } ?? true
+        !argument.contains("/") && FileStamp(path: argument).map { $0.kind == S_IFDIR } ?? true
     }
 
     /// The file of the plugin with an id, in the directories of the configuration and those that every command searches. Only the
@@ -61,11 +61,11 @@ enum ConformanceSubject {
     /// Waits until the file has changed and then stayed the same for a while, because a linker writes it in steps.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
-    static func change(of path: String, since stamp: FileIdentity?) async throws {
+    static func change(of path: String, since stamp: FileStamp?) async throws {
         var last = stamp
         while true {
             try await Task.sleep(for: .milliseconds(300))
-            let now = FileIdentity(path: path)
+            let now = FileStamp(path: path)
             if now != nil, now != stamp, now == last { return }
             last = now
         }

@@ -18,7 +18,7 @@ struct PluginsDocument: Document {
     /// How plugins fared in runners, by their index in the list; empty if that was not tried.
     private var probes: [Int: PluginProbe] = [:]
 
-    /// Lists the files of a catalogue and checks usable ones as the loader would.
+    /// Lists the files of a catalog and checks usable ones as the loader would.
     init(_ lookup: PluginLookup) {
         admission = lookup.admission
         listing = PluginListing(lookup.everything, admission: admission)

@@ -8,12 +8,12 @@ internal import Synchronization
 /// Lines on their way to a descriptor whose reader may stall: nothing waits for the reader.
 ///
 /// One line after the other is written on a thread of Dispatch. Those that exceed the limit while the reader stalls are dropped, and a
-/// line tells their number once there is room again.
+/// line reports their number once there is room again.
 final class LineQueue: Sendable {
     private struct State {
         /// The size of the lines that are not written yet, in bytes.
         var waiting = 0
-        /// The number of lines dropped since the last line that told it.
+        /// The number of lines dropped since the last line that reported it.
         var dropped = 0
     }
 
@@ -68,6 +68,6 @@ final class LineQueue: Sendable {
     private static func takeNotice(_ state: inout State) -> String {
         defer { state.dropped = 0 }
         guard state.dropped > 0 else { return "" }
-        return "warning: lines were dropped, because nobody read them count=\(state.dropped)\n"
+        return "warning: log lines were dropped because the output was not being read count=\(state.dropped)\n"
     }
 }

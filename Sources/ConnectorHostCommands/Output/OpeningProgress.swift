@@ -11,7 +11,7 @@ struct OpeningProgress {
     /// The delay before the line appears.
     private static let delay: Duration = .seconds(1)
 
-    /// Starts watching; nil if standard error is not a terminal or shows no colours.
+    /// Starts watching; nil if standard error is not a terminal or shows no colors.
     static func show(of host: ConnectorHost) -> OpeningProgress? {
         guard StandardStream.error.isTerminal else { return nil }
         let style = TextStyle.detected(for: .error)

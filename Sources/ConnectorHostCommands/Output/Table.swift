@@ -5,9 +5,9 @@ internal import ConnectorConsoleTerminal
 
 /// Rows with aligned columns.
 struct Table {
-    /// The contents of a cell: pieces of text, each with a colour.
+    /// The contents of a cell: pieces of text, each with a color.
     struct Cell: ExpressibleByStringLiteral {
-        /// The text and colour of each piece, from left to right.
+        /// The text and color of each piece, from left to right.
         var pieces: [(text: String, colour: TextStyle.Colour?)]
 
         init(_ text: String, _ colour: TextStyle.Colour? = nil) {

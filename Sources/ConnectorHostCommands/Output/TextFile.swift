@@ -9,7 +9,7 @@ enum TextFile {
     /// Replaces a file, or what a symbolic link leads to, atomically: a concurrent reader sees either the old or the new one.
     static func replace(_ path: String, with text: String) throws(ConnectorError) {
         // Unlike realpath(3), stat(2) follows no link that another user left in a directory which everybody may write.
-        let target = FileIdentity(path: path) == nil ? path : path.realPath
+        let target = FileStamp(path: path) == nil ? path : path.realPath
         do throws(SystemError) {
             try OutputFile.replace(target, with: Array(text.utf8))
         } catch {

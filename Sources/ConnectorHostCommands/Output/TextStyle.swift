@@ -6,14 +6,14 @@ internal import ConnectorHost
 
 /// The style of human-readable text on one stream.
 struct TextStyle: Sendable, Equatable {
-    /// Whether the stream shows colours.
+    /// Whether the stream shows colors.
     var isColoured = false
     /// Whether the stream shows characters beyond ASCII.
     var isUnicode = true
     /// Whether people see the stream as it is written; otherwise another program may read it.
     var isTerminal = true
 
-    /// A colour, named by its meaning; the raw value is a parameter of SGR.
+    /// A color, named by its meaning; the raw value is a parameter of SGR.
     enum Colour: String {
         case good = "32"
         case bad = "31"
@@ -34,7 +34,7 @@ struct TextStyle: Sendable, Equatable {
 extension TextStyle {
     /// Detects the style of a stream.
     ///
-    /// Colours require a terminal that is not `dumb`, and that NO_COLOR is not set. Characters beyond ASCII require a UTF-8 locale.
+    /// Colors require a terminal that is not `dumb`, and that NO_COLOR is not set. Characters beyond ASCII require a UTF-8 locale.
     static func detected(
         for stream: StandardStream,
         environment: Configuration.Environment = .process
@@ -47,7 +47,7 @@ extension TextStyle {
         )
     }
 
-    /// A text in a colour; unchanged without one.
+    /// A text in a color; unchanged without one.
     func paint(_ text: String, _ colour: Colour?) -> String {
         guard isColoured, let colour, !text.isEmpty else { return text }
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
@@ -63,7 +63,7 @@ extension TextStyle {
         }
     }
 
-    /// The colour of a mark.
+    /// The color of a mark.
     func colour(_ mark: Mark) -> Colour {
         switch mark {
         case .good: .good
@@ -85,9 +85,7 @@ extension TextStyle {
         guard !isUnicode else { return lines }
         return lines.map { line in
             line.utf16.reduce(into: "") { text, unit in
-                let digits = String(unit, radix: 16)
-                let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                text += unit < 0x80 ? String(decoding: [unit], as: UTF16.self) : escape
+                text += unit < 0x80 ? String(decoding: [unit], as: UTF16.self) : "\\u" + unit.hexadecimal()
             }
         }
     }

@@ -16,7 +16,7 @@ extension ReferencePage {
             # Capabilities
 
             The operations that plugins of a standard capability have, all or some of them. `json` is one JSON value, `?` marks what may be
-            left out, and the operation itself is asynchronous where it says `async`. [Plugins](../plugins.md) tells how they are called.
+            left out, and the operation itself is asynchronous where it says `async`. [Plugins](../plugins.md) explains how to call them.
 
             `NAME=VALUE` on the command line must name a member of the table. In JSON, other members of events and crash reports are dropped, so
             that events made for another API pass; those of other models are refused.

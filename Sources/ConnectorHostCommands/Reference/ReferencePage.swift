@@ -73,7 +73,7 @@ enum ReferencePage: String, CaseIterable, Sendable {
         return """
             # Keys of connectors.json
 
-            What they are for is told in [connectors.json](../configuration.md). `connector-host schema` prints the JSON Schema, with the fields of
+            [connectors.json](../configuration.md) explains what they are for. `connector-host schema` prints the JSON Schema, with the fields of
             the installed plugins. An unknown key is an error that names the nearest one; keys that begin with `$` are ignored.
 
             A *duration* is a number with a unit: `250ms`, `5s`, `2m`, `1h`. A *variable* is `${NAME}` or `${NAME:-default}`. A *secret* is one of

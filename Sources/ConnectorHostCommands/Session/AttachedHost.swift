@@ -96,8 +96,9 @@ struct AttachedHost: Sendable {
         onUnreadable: @escaping @Sendable (ConnectorError) -> Void,
         _ body: @escaping @Sendable (ConnectorEvent) -> Bool
     ) async throws(ConnectorError) {
-        let query = path.map { "?connector=\(PercentCoding.encode($0))" } ?? ""
-        _ = try await client.stream("/api/v1/events\(query)", onUnreadable: onUnreadable) { document in
+        var query = QueryItems()
+        query.append("connector", path)
+        _ = try await client.stream(query.appended(to: "/api/v1/events"), onUnreadable: onUnreadable) { document in
             ConnectorEvent(json: document).map(body) ?? true
         }
     }
@@ -110,9 +111,9 @@ struct AttachedHost: Sendable {
         _ query: [(String, String?)] = [],
         within timeout: Duration? = ControlClient.timeout
     ) async throws(ConnectorError) -> JSONValue {
-        let parameters = query.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
-        let text = parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
-        guard let document = try await client.get(path + text, within: timeout) else { throw ended }
+        var items = QueryItems()
+        for (name, value) in query { items.append(name, value) }
+        guard let document = try await client.get(items.appended(to: path), within: timeout) else { throw ended }
         return document
     }
 

@@ -99,7 +99,7 @@ struct RecordingSession: Sendable {
     /// Checks, before anything runs, that the file can be written and that no existing file would be lost.
     static func check(_ file: String, replaces: Bool) throws(ConnectorError) {
         if !replaces, unsafe access(file, F_OK) == 0 { throw exists(file) }
-        if let found = FileIdentity(itself: file), found.kind != S_IFREG, found.kind != S_IFLNK {
+        if let found = FileStamp(itself: file), found.kind != S_IFREG, found.kind != S_IFLNK {
             throw ConnectorError(
                 .conflict,
                 "\(file.excerpt) is not a file, and is kept",

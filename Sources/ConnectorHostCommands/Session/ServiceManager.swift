@@ -15,7 +15,7 @@ internal import ConnectorBase
 struct ServiceManager: Sendable {
     /// The socket that takes its messages; one with an at sign in front is an abstract one, which only Linux has.
     private let name: String
-    /// How often to tell that the command works; nil if nothing watches.
+    /// How often to report that the command works; nil if nothing watches.
     let interval: Duration?
 
     /// Reads the variables of the process; nil if no service manager wants messages.
@@ -35,28 +35,28 @@ struct ServiceManager: Sendable {
     }
 
     /// The gates have opened, or have failed for the first time.
-    func ready() { tell("READY=1") }
+    func ready() { notify("READY=1") }
 
     /// The command takes up a changed configuration; ``ready()`` says when it has.
-    func reloading() { tell("RELOADING=1\nMONOTONIC_USEC=\(SystemTime.monotonic() / 1000)") }
+    func reloading() { notify("RELOADING=1\nMONOTONIC_USEC=\(SystemTime.monotonic() / 1000)") }
 
     /// The command ends.
-    func stopping() { tell("STOPPING=1") }
+    func stopping() { notify("STOPPING=1") }
 
-    /// Tells that the command works until the task is cancelled. It runs on the threads of all tasks.
+    /// Reports that the command works, until the task is cancelled. It runs on the threads of all tasks.
     ///
-    /// - Parameter look: Looks at what has to work. While it does not return, nothing is told.
+    /// - Parameter look: Looks at what has to work. While it does not return, nothing is reported.
     func watch(_ look: () -> Void = {}) async {
         guard let interval else { return }
         while !Task.isCancelled {
             look()
-            tell("WATCHDOG=1")
+            notify("WATCHDOG=1")
             try? await Task.sleep(for: interval)
         }
     }
 
     /// Sends a message. One that does not arrive is no fault of the host.
-    private func tell(_ text: String) {
+    private func notify(_ text: String) {
         #if canImport(Glibc)
             let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
         #else

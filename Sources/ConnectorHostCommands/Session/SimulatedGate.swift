@@ -87,7 +87,9 @@ struct SimulatedGate: Sendable {
         guard case .nothing(let errors) = substitute, var error = errors.first else { return nil }
         if errors.count > 1 {
             let rest = "\(errors.count - 1) more fault\(errors.count == 2 ? "" : "s") in the file"
-            error.fix = (error.fix.map { "\($0); " } ?? "") + "\(rest): run connector-host validate"
+            error.fix =
+                (error.fix.map { "\($0); " } ?? "")
+                + "\(rest): run connector-host validate --simulate, with the same --answers"
         }
         return error
     }

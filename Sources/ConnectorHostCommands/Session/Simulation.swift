@@ -45,7 +45,7 @@ final class Simulation: ConfigurationSimulation {
         /// The text of the file of answers; nil if there is none.
         var text: [UInt8]?
         var target: SimulationTarget
-        /// The name of the simulated vendor in the catalogue; nil for any other substitute.
+        /// The name of the simulated vendor in the catalog; nil for any other substitute.
         var vendor: String?
         /// What happens at the gate without a call; nil for nothing.
         var timeline: SimulatedTimeline?
@@ -79,7 +79,7 @@ final class Simulation: ConfigurationSimulation {
         port = try await simulator.port
     }
 
-    /// The simulated vendors in the order of the catalogue, followed by the recordings.
+    /// The simulated vendors in the order of the catalog, followed by the recordings.
     var vendors: [String] {
         let served = simulator.vendors
         return VendorCatalogue.names.filter(served.contains) + served.filter { !VendorCatalogue.names.contains($0) }

@@ -24,7 +24,7 @@ struct WebSession: Sendable {
         fileprivate let task: Task<Void, Never>
         fileprivate let failure: OneShot<ConnectorError>
 
-        /// Waits until the caller's task is cancelled, and goes on serving.
+        /// Waits until the caller's task is cancelled, and keeps serving.
         ///
         /// - Throws: The error that prevents serving, such as an address in use.
         func waitUnlessCancelled() async throws(ConnectorError) {

@@ -20,8 +20,8 @@ internal import Synchronization
 /// lock distinguishes the mark of a running command from a stale one. By the mark other commands also find a host that listens where
 /// its file no longer says. Failures are ignored.
 enum WorkMark {
-    /// The folder and the path of this process's file, and its descriptor, which holds the lock.
-    private static let current = Mutex<(folder: String, path: String, descriptor: Int32)?>(nil)
+    /// The mark of this process.
+    private static let current = Mutex<MarkFile?>(nil)
 
     /// Creates the mark of this process, in place of an earlier one.
     ///
@@ -39,46 +39,25 @@ enum WorkMark {
         end()
         for _ in 0..<10 {
             do throws(SystemError) {
-                return try make(JSONValue.object(note).utf8(), in: folder)
+                try Directory.makePrivate(folder)
+                try Directory.checkPrivate(folder)
+                let mark = try MarkFile(in: folder, note: .object(note))
+                current.withLock { $0 = mark }
+                return
             } catch {
-                // Another command may just have removed the folder, which its own mark left empty.
+                // Another command may just have removed the folder, which its own mark left empty, or taken the file for abandoned
+                // before it was locked.
                 guard error.number == ENOENT else { return }
             }
         }
     }
 
-    /// Creates the mark under another name first, so that no process sees it before it is complete and locked.
-    private static func make(_ note: [UInt8], in folder: String) throws(SystemError) {
-        try Directory.makePrivate(folder)
-        try Directory.checkPrivate(folder)
-        let (path, draft) = ("\(folder)/\(getpid())", "\(folder)/.\(getpid())")
-        // An existing file of either name is stale: it belongs to an earlier process with the same id.
-        unsafe unlink(draft)
-        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw SystemError() }
-        let isLocked = flock(descriptor, LOCK_EX) == 0
-        try? OutputFile.write(note, to: descriptor)
-        guard isLocked, unsafe rename(draft, path) == 0 else {
-            let reason = SystemError()
-            unsafe unlink(draft)
-            close(descriptor)
-            throw reason
-        }
-        current.withLock { $0 = (folder, path, descriptor) }
-    }
-
     /// Removes the mark of this process, and the folder after the last mark.
     static func end() {
-        guard
-            let mark = current.withLock({ mark in
-                defer { mark = nil }
-                return mark
-            })
-        else { return }
-        unsafe unlink(mark.path)
-        close(mark.descriptor)
+        guard let mark = current.withLock({ $0.take() }) else { return }
+        mark.clear()
         // Fails while it has the marks of others.
-        unsafe rmdir(mark.folder)
+        unsafe rmdir(mark.path.parentPath)
     }
 
     /// The directories in which the commands that run on a configuration may serve their APIs.
@@ -88,10 +67,7 @@ enum WorkMark {
         guard let folder = folder(crashFile), (try? Directory.checkPrivate(folder)) != nil else { return [] }
         let found = ((try? Directory.entries(of: folder)) ?? []).compactMap { entry -> String? in
             let path = "\(folder)/\(entry.name)"
-            let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            guard descriptor >= 0 else { return nil }
-            defer { close(descriptor) }
-            guard Int32(entry.name) != nil, flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
+            guard isMark(entry.name), LockedFile.isLocked(path) else { return nil }
             let text = try? SystemFile.bytes(of: path, limit: 1 << 16)
             return text.flatMap { try? JSONValue(parsing: $0) }?["directory"]?.string
         }
@@ -106,21 +82,22 @@ enum WorkMark {
         let crash = CrashNote.note(in: crashFile)
         var notes: [CrashNote] = []
         for entry in (try? Directory.entries(of: folder)) ?? [] {
-            // A name with a dot belongs to a command that ended while it made its mark.
-            let number = entry.name.hasPrefix(".") ? String(entry.name.dropFirst()) : entry.name
-            guard Int32(number) != nil else { continue }
-            let path = "\(folder)/\(entry.name)"
-            let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            guard descriptor >= 0 else { continue }
-            defer { close(descriptor) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
-            defer { unsafe unlink(path) }
-            guard let note = CrashNote.note(in: path) else { continue }
+            guard isMark(entry.name) || isDraft(entry.name),
+                let note = MarkFile.take("\(folder)/\(entry.name)").flatMap(CrashNote.init)
+            else { continue }
             // The id alone would not do: in a container, every command may have the same one.
             if let crash, crash.process == note.process, crash.time >= note.time { continue }
             notes.append(note)
         }
         return notes.max { $0.time < $1.time }
+    }
+
+    /// Whether a file is a mark; earlier versions named it by the id of the process.
+    private static func isMark(_ name: String) -> Bool { name.hasSuffix(MarkFile.suffix) || Int32(name) != nil }
+
+    /// Whether a file is a mark that its command has not completed; in earlier versions, its name began with a dot.
+    private static func isDraft(_ name: String) -> Bool {
+        name.hasSuffix(MarkFile.draftSuffix) || name.hasPrefix(".") && Int32(name.dropFirst()) != nil
     }
 
     private static func folder(_ crashFile: String?) -> String? {

@@ -5,6 +5,8 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
+    // As in Monitor: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #elseif canImport(Darwin)
     internal import Darwin
 #endif

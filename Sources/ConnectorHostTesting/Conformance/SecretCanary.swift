@@ -23,22 +23,17 @@ struct SecretCanary: Sendable {
         let forms = [
             (value, "in clear"), (base64, "in Base64"), (percent, "percent-encoded"), (escaped, "in escapes"),
             (String(value.reversed()), "backwards"),
-            (value.utf8.map { Self.hexadecimal($0) }.joined(), "in hexadecimal"),
+            (value.utf8.hexadecimal, "in hexadecimal"),
         ]
         return forms.first { text.contains($0.0.lowercased()) }?.1
     }
 
-    private var percent: String { value.utf8.map { "%" + Self.hexadecimal($0) }.joined() }
-    private var escaped: String { value.utf8.map { "\\u00" + Self.hexadecimal($0) }.joined() }
+    private var percent: String { value.utf8.map { "%" + $0.hexadecimal() }.joined() }
+    private var escaped: String { value.utf8.map { "\\u00" + $0.hexadecimal() }.joined() }
 
     private var base64: String {
         // Whole groups of three bytes only: the Base64 of a partial group depends on what follows.
         let bytes = Array(value.utf8)
         return Base64.encode(Array(bytes.prefix(bytes.count - bytes.count % 3)))
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16)
-        return digits.utf8.count == 1 ? "0" + digits : digits
     }
 }

@@ -15,7 +15,7 @@ internal import Synchronization
 /// ```
 ///
 /// Every collection exists, and is empty at first. Each record has a version, which grows with every change. Names, records and queries
-/// that every adapter refuses are refused, and so is a call of a cancelled task, or without time. Use it from any thread.
+/// that every adapter refuses are refused, and so is a call in a cancelled task or past its deadline. Use it from any thread.
 public final class InMemoryDatabase: Database {
     /// A record, and the number of the change that created it.
     fileprivate struct Kept: Sendable {
@@ -125,7 +125,7 @@ public final class InMemoryDatabase: Database {
     /// page before, even if that record has since been deleted.
     ///
     /// - Throws: `invalid` for a query that a ``DatabaseClient`` or every adapter refuses, or a cursor that does not fit the query;
-    ///   `unsupported` for an order of values that are no numbers or texts.
+    ///   `unsupported` for an order of values that are neither numbers nor strings.
     public func query(
         _ query: DatabaseQuery,
         in collection: String,
@@ -168,7 +168,7 @@ public final class InMemoryDatabase: Database {
             guard !DatabaseRecord.isName(name) else { continue }
             throw ConnectorError(.invalid, "\(what) is \"\(name.prefix(40))\"; it must be a name of 1 to 1024 bytes")
         }
-        try JSONValue.object(data).checkDepth(named: "the record")
+        try JSONValue.object(data).checkReadable(named: "the record")
     }
 
     private func read<Value>(

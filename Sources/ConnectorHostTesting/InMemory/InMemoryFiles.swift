@@ -16,7 +16,7 @@ internal import Synchronization
 /// ```
 ///
 /// It is empty at first, and follows the contract of `files/1`. By default, files have the time of change 1970-01-01T00:00:00Z.
-/// A call of a cancelled task, or without time, is refused. Use it from any thread.
+/// A call in a cancelled task or past its deadline is refused. Use it from any thread.
 public final class InMemoryFiles: Files {
     private struct File {
         var entry: FileEntry

@@ -17,8 +17,8 @@ internal import Synchronization
 /// A geocoder for an application's tests, which knows the places that it is given.
 ///
 /// A request finds the places whose name and address contain each of its words, in any case and even within longer words, in the
-/// order in which the places were given. Its language and countries have no effect. A call of a cancelled task, or without time, is
-/// refused. Use it from any thread.
+/// order in which the places were given. Its language and countries have no effect. A call in a cancelled task or past its
+/// deadline is refused. Use it from any thread.
 public final class InMemoryGeocoder: Geocoder {
     private struct State {
         var places: [Place]

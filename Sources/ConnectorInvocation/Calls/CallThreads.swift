@@ -20,6 +20,13 @@ package final class CallThreads: Sendable {
         /// The running functions, one per thread inside the plugin.
         var inside: [PluginFunction] = []
         var waiting = Deque<WorkerThreads.Job>()
+
+        /// Takes one of the threads, if one is free.
+        mutating func takeThread(of limit: Int) -> Bool {
+            guard held < limit else { return false }
+            held += 1
+            return true
+        }
     }
 
     private let state = Mutex(State())
@@ -39,11 +46,15 @@ package final class CallThreads: Sendable {
 
     /// The error of a call if all threads are lost; nil otherwise.
     package var exhaustion: ConnectorError? {
-        guard functionsInside.count(where: \.isOverdue) >= limit else { return nil }
-        return ConnectorError(
+        functionsInside.count(where: \.isOverdue) < limit ? nil : Self.exhausted(limit)
+    }
+
+    /// The error of a call if all of so many threads are lost.
+    package static func exhausted(_ limit: Int) -> ConnectorError {
+        ConnectorError(
             .unavailable,
             "all \(limit) threads for calls of the plugin are lost in functions that do not return",
-            fix: "fix the plugin, and restart the application",
+            fix: "fix the plugin; until then, close and open the connector, which gives it other threads",
             isRetryable: true
         )
     }
@@ -51,25 +62,48 @@ package final class CallThreads: Sendable {
     /// Runs a job on one of the threads, first come, first served.
     package func run(_ job: @escaping WorkerThreads.Job) {
         let isFree = state.withLock { state in
-            guard state.held < limit else {
-                state.waiting.append(job)
-                return false
-            }
-            state.held += 1
-            return true
+            if state.takeThread(of: limit) { return true }
+            state.waiting.append(job)
+            return false
         }
-        guard isFree else { return }
+        if isFree { start(job) }
+    }
+
+    /// Runs a job like ``run(_:)``, and says whether it has to wait for a thread.
+    ///
+    /// - Parameter waits: Called with true before the wait, and with false on the thread, before the job; never if a thread is free.
+    package func run(_ job: @escaping WorkerThreads.Job, waits: @escaping @Sendable (Bool) -> Void) {
+        guard !state.withLock({ $0.takeThread(of: limit) }) else { return start(job) }
+        waits(true)
+        run {
+            waits(false)
+            job()
+        }
+    }
+
+    /// Runs a job, and those that wait for its thread, on a thread that is taken for it.
+    private func start(_ job: @escaping WorkerThreads.Job) {
         workers.run { [self] in
-            var next: WorkerThreads.Job? = job
-            while let current = next {
-                current()
-                // The jobs that wait for a thread run on this one.
-                next = state.withLock { state in
-                    let job = state.waiting.popFirst()
-                    if job == nil { state.held -= 1 }
-                    return job
+            HostThread.run {
+                var next: WorkerThreads.Job? = job
+                while let current = next {
+                    current()
+                    // The jobs that wait for a thread run on this one.
+                    next = nextJob()
                 }
+            } finally: { [self] hasReturned in
+                // A job has ended the thread: the others run on another one.
+                if !hasReturned, let job = nextJob() { start(job) }
             }
+        }
+    }
+
+    /// The next job for a thread that has done one; if there is none, the thread is given back.
+    private func nextJob() -> WorkerThreads.Job? {
+        state.withLock { state in
+            let job = state.waiting.popFirst()
+            if job == nil { state.held -= 1 }
+            return job
         }
     }
 

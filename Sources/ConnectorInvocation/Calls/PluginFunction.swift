@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorBase
+
 /// A plugin function running on a thread of the host, or of a runner.
 package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
     /// The operation, or a function of the life cycle such as `open`.
@@ -17,6 +19,15 @@ package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
     package init(_ name: String, symbol: String? = nil) {
         self.name = name
         self.symbol = symbol
+    }
+
+    /// The error of a call whose function has ended the thread that it was called on, as `pthread_exit` does.
+    package var endedThreadError: ConnectorError {
+        ConnectorError(
+            .misbehaved,
+            "\(self) ended the thread that it was called on (pthread_exit)",
+            fix: "fix the plugin: its functions must return"
+        )
     }
 
     /// The name, with the symbol in parentheses if known.

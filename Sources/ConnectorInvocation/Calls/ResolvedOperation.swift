@@ -54,7 +54,8 @@ package final class ResolvedOperation: @unchecked Sendable {
         layout = try CallLayout(
             operation.signature,
             isForeign: operation.foreign != nil,
-            returnsValue: operation.foreign?.returnsValue(of: operation.signature) ?? false
+            returnsValue: operation.foreign?.returnsValue(of: operation.signature) ?? false,
+            statusType: operation.foreign?.statusType ?? .i32
         )
     }
 }

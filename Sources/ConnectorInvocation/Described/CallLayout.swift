@@ -86,8 +86,15 @@ package final class CallLayout: @unchecked Sendable {
 
     /// Computes the layout and prepares it for libffi.
     ///
-    /// - Parameter returnsValue: Whether the single result is the function's return value, as in a foreign library.
-    package init(_ signature: Signature, isForeign: Bool = false, returnsValue: Bool = false) throws(ConnectorError) {
+    /// - Parameters:
+    ///   - returnsValue: Whether the single result is the function's return value, as in a foreign library.
+    ///   - statusType: The type of the return value otherwise.
+    package init(
+        _ signature: Signature,
+        isForeign: Bool = false,
+        returnsValue: Bool = false,
+        statusType: ValueType = .i32
+    ) throws(ConnectorError) {
         var builder = Builder(isForeign: isForeign)
         let instanceArgument: Int? = unsafe isForeign ? nil : builder.argument(cffi_type_pointer())
         callArgument = unsafe isForeign || !signature.isAsync ? nil : builder.argument(cffi_type_pointer())
@@ -122,13 +129,8 @@ package final class CallLayout: @unchecked Sendable {
         )
         unsafe types = .allocate(capacity: max(1, argumentCount))
         for index in 0..<argumentCount { unsafe (types + index).initialize(to: builder.types[index]) }
-        let returnType: UnsafeMutablePointer<ffi_type>
-        if returnsValue, let result = signature.results.first {
-            unsafe returnType = result.type.ffiType
-        } else {
-            unsafe returnType = cffi_type_sint32()
-        }
-        let status = unsafe ffi_prep_cif(shape.cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returnType, types)
+        let returned = (returnsValue ? signature.results.first?.type : nil) ?? statusType
+        let status = unsafe ffi_prep_cif(shape.cif, FFI_DEFAULT_ABI, UInt32(argumentCount), returned.ffiType, types)
         guard status == FFI_OK else {
             throw ConnectorError(
                 .unsupported,

@@ -10,5 +10,5 @@ package struct ForwardedCall {
     /// Where the arguments are.
     package let layout: CallLayout
     /// The arguments, and where the answers go.
-    package let arguments: MadeFunction.Arguments
+    package let arguments: FunctionClosure.Arguments
 }

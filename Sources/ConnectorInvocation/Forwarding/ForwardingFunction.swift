@@ -23,7 +23,7 @@ enum ForwardingFunction {
             let key = "\(position) \(name)\(operation.signature)"
             if let address = made[key] { return address }
             let layout = try CallLayout(operation.signature)
-            let address = try MadeFunction.make(layout) { arguments in
+            let address = try FunctionClosure.make(layout) { arguments in
                 let call = ForwardedCall(position: position, name: name, layout: layout, arguments: arguments)
                 return UInt64(bitPattern: Int64(forward(call)))
             }

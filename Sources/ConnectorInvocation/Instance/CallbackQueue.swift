@@ -8,8 +8,10 @@ package struct CallbackQueue: Sendable {
     private var queued = Deque<@Sendable () -> Void>()
     /// Whether a thread runs callbacks, or is about to.
     package private(set) var isDelivering = false
+    /// Since when the callback that runs is inside the plugin; nil if none is.
+    package private(set) var callbackSince: UInt64?
     /// Whether a callback runs inside the plugin.
-    package private(set) var isInCallback = false
+    package var isInCallback: Bool { callbackSince != nil }
 
     /// Creates a queue without a callback.
     package init() {}
@@ -24,9 +26,11 @@ package struct CallbackQueue: Sendable {
     }
 
     /// The callback that the thread runs next; nil if there is none, and the thread ends.
-    package mutating func next() -> (@Sendable () -> Void)? {
+    ///
+    /// - Parameter now: The monotonic time.
+    package mutating func next(at now: UInt64) -> (@Sendable () -> Void)? {
         let callback = queued.popFirst()
-        isInCallback = callback != nil
+        callbackSince = callback == nil ? nil : now
         isDelivering = callback != nil
         return callback
     }

@@ -36,6 +36,11 @@ package protocol Channel: AnyObject, Sendable {
     /// Whether a request, a timer or a callback is pending that may lead to the completion of an operation, as far as the host knows.
     func isWaiting(for operation: UInt64) -> Bool
 
+    /// Whether the instance's process has taken an operation that is pending, as far as the host knows.
+    ///
+    /// - Parameter operation: The operation; nil for the destruction of the instance.
+    func hasTaken(_ operation: UInt64?) -> Bool
+
     /// Starts a phase of the instance's life cycle, which completes an operation.
     ///
     /// - Parameters:
@@ -82,6 +87,9 @@ package protocol Channel: AnyObject, Sendable {
 }
 
 extension Channel {
+    /// An instance in this process takes everything at once.
+    package func hasTaken(_ operation: UInt64?) -> Bool { true }
+
     /// An instance in this process stays: its code still runs here.
     package func abandon() -> Bool { false }
 

@@ -6,8 +6,8 @@ package import ConnectorBase
 internal import ConnectorLoading
 package import ConnectorManifest
 
-/// What typed and prepared calls use in place of an instance elsewhere: functions with the C types of the manifest's signatures,
-/// which forward each call.
+/// Stands in for a remote instance in typed and prepared calls: functions with the C types of the manifest's signatures, which
+/// forward each call.
 package final class ForwardingInstance: Sendable {
     /// The instance lent to typed and prepared calls. It has no life cycle: that belongs to the instance to which it forwards.
     package let instance: PluginInstance
@@ -15,7 +15,7 @@ package final class ForwardingInstance: Sendable {
     /// Makes the functions.
     ///
     /// - Parameters:
-    ///   - context: That of the instance elsewhere, to which the calls belong.
+    ///   - context: The context of the remote instance, to which the calls belong.
     ///   - exchange: Makes a call that is answered at once, while its thread waits; nil if it cannot, so `call` makes it.
     ///   - batch: Makes many calls of an operation that answers at once, with one frame, and sends each before earlier ones are
     ///     answered: sets the parameters of a call by its number, reads its answers from the frame, and returns how many calls were

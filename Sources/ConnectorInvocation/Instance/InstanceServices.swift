@@ -11,11 +11,17 @@ package protocol InstanceServices: AnyObject, Sendable {
     /// Whether a request, a timer or a callback is pending that may lead to the completion of an operation.
     func isWaiting(for operation: UInt64) -> Bool
 
+    /// Whether one callback has been inside the plugin since before a moment, in the clock's monotonic time: no other one has run since.
+    func hasCallbackInside(since moment: UInt64) -> Bool
+
     /// A call of the instance begins: its operation, its deadline and its trace.
     func callBegins(_ trace: TraceContext)
 
     /// A call of the instance has ended.
     func callEnds(_ operation: UInt64)
+
+    /// A call that has begun waits for a thread of the instance, or no longer.
+    func waitsForThread(_ operation: UInt64, _ isWaiting: Bool)
 
     /// The function of a call that has begun has returned, or will not be called.
     func functionReturned(from operation: UInt64)
@@ -36,6 +42,12 @@ package protocol InstanceServices: AnyObject, Sendable {
 }
 
 extension InstanceServices {
+    /// False: for a plugin in a runner, the host times the callbacks.
+    package func hasCallbackInside(since moment: UInt64) -> Bool { false }
+
+    /// Does nothing: the instance itself knows which of its calls wait.
+    package func waitsForThread(_ operation: UInt64, _ isWaiting: Bool) {}
+
     /// Does nothing: the instance itself knows what runs in this process.
     package func functionReturned(from operation: UInt64) {}
 

@@ -32,7 +32,7 @@ extension PluginInstance: Channel {
         _ admission: consuming Admission
     ) async throws(ConnectorError) -> CallResult {
         let operation = try operation(named: name)
-        if let objection = plugin.manifest.lifecycle?.objection(to: operation.operation) { throw objection }
+        if let problem = plugin.manifest.lifecycle?.problem(with: operation.operation) { throw problem }
         let signature = operation.operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
         let isPrompt = !isStandIn && operation.isPrompt && !options.keepsTimeout && enterPromptly()
@@ -50,17 +50,18 @@ extension PluginInstance: Channel {
         defer { services.callEnds(id) }
         if isInPlace {
             let start = dependencies.clock.now()
-            trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
+            trace.run { make(operation, values, id: id, deadline: deadline, at: start, isInPlace: true, inFlight) }
             if isPrompt {
                 judge(operation, took: dependencies.clock.now() - start)
                 leavePromptly()
             }
         } else {
-            threads.run { [self] in
+            let job: WorkerThreads.Job = { [self] in
                 let start = dependencies.clock.now()
-                trace.run { make(operation, values, id: id, deadline: deadline, at: start, inFlight) }
+                trace.run { make(operation, values, id: id, deadline: deadline, at: start, isInPlace: false, inFlight) }
                 if operation.probation.isOn { countOnProbation(operation, since: start) }
             }
+            threads.run(job, waits: { [services] isWaiting in services.waitsForThread(id, isWaiting) })
         }
         defer { if signature.isAsync { inFlight.leave() } }
         let text = try await awaitOutcome(of: id, inFlight, by: deadline).get()
@@ -72,13 +73,17 @@ extension PluginInstance: Channel {
         return result
     }
 
-    /// Makes a call if it is still pending and has time left, on one of the instance's threads.
+    /// Makes a call if it is still pending and has time left.
+    ///
+    /// - Parameter isInPlace: Whether this is the caller's thread, and not one of the instance's. A function that ends it ends the caller,
+    ///   too, so nothing is prepared for that: it would cost a prompt call a quarter of its time.
     private func make(
         _ operation: ResolvedOperation,
         _ values: [CallValue],
         id: UInt64,
         deadline: UInt64,
         at now: UInt64,
+        isInPlace: Bool,
         _ inFlight: CallInFlight
     ) {
         // After the completion of a call that the function has answered, which says as much.
@@ -89,21 +94,39 @@ extension PluginInstance: Channel {
             return inFlight.functionLeaves()
         }
         guard inFlight.enter(if: { operations.isPending(id) }) else { return inFlight.functionLeaves() }
-        guard !operation.operation.signature.isAsync else {
-            start(operation, values, id: id, deadline: deadline)
-            return inFlight.functionLeaves()
+        var outcome: OperationTable.Outcome?
+        func callFunction() {
+            guard !operation.operation.signature.isAsync else {
+                return start(operation, values, id: id, deadline: deadline)
+            }
+            do throws(ConnectorError) {
+                inFlight.outputs = try callNow(operation, values)
+                outcome = .success([])
+            } catch {
+                outcome = .failure(error)
+            }
         }
-        let outcome: OperationTable.Outcome
-        do throws(ConnectorError) {
-            inFlight.outputs = try callNow(operation, values)
-            outcome = .success([])
-        } catch {
-            outcome = .failure(error)
+        if isInPlace {
+            callFunction()
+        } else {
+            HostThread.run(callFunction) { [self] hasReturned in
+                if !hasReturned { endedThread(in: inFlight, of: id) }
+            }
         }
         inFlight.functionReturns()
         // Complete before leaving: an instance without callers inside gives up what is still pending.
-        operations.complete(id, owner: context.owner, outcome)
+        if let outcome { operations.complete(id, owner: context.owner, outcome) }
         inFlight.leave()
+    }
+
+    /// Ends a call whose function has ended its thread, in place of ``make(_:_:id:deadline:at:isInPlace:_:)``.
+    private func endedThread(in inFlight: CallInFlight, of id: UInt64) {
+        let error = inFlight.function.endedThreadError
+        inFlight.functionReturns()
+        operations.complete(id, owner: context.owner, .failure(error))
+        services.functionReturned(from: id)
+        inFlight.leave()
+        context.misbehaved(error.message)
     }
 
     /// Awaits the outcome of a call on one of the instance's threads.
@@ -137,15 +160,15 @@ extension PluginInstance: Channel {
 
     /// Gives a call up at its deadline, on the clock's thread.
     private func atDeadline(of id: UInt64, _ inFlight: CallInFlight, after wait: UInt64) {
-        let overdue: Overdue =
+        let elapsed = wait.saturatingAdding(dependencies.grace)
+        let overdue: MissedDeadline =
             switch inFlight.stage {
             case .waiting: .beginning(of: inFlight.function.name)
             case .inside: lateReturn(from: inFlight.function)
-            case .over: lateCompletion(of: id, inFlight.function.name)
+            case .over: lateCompletion(of: id, inFlight.function.name, after: elapsed)
             }
-        let elapsed = wait.saturatingAdding(dependencies.grace)
         // A function runs no faster for a clock that does.
-        let patience = dependencies.clock.duration(ofSystemTime: max(elapsed, Overdue.leastWait))
+        let patience = dependencies.clock.duration(ofSystemTime: max(elapsed, MissedDeadline.leastWait))
         let isFast = dependencies.clock.systemTime(of: wait) < wait
         _ = giveUp(id, (isFast ? overdue.onFastClock : overdue).error(after: wait))
         guard elapsed < patience else { return checkReturn(of: inFlight) }
@@ -163,13 +186,21 @@ extension PluginInstance: Channel {
     }
 
     /// Describes a function that has not returned by its deadline.
-    private func lateReturn(from function: PluginFunction) -> Overdue {
+    private func lateReturn(from function: PluginFunction) -> MissedDeadline {
         .returning(from: function, of: "\(plugin.manifest.id) \(plugin.manifest.version)")
     }
 
-    /// Describes an operation that has not completed by its deadline.
-    private func lateCompletion(of id: UInt64, _ name: String) -> Overdue {
-        .completion(of: name, isWaiting: isWaiting(for: id))
+    /// Describes an operation that has not completed by its deadline, and reports a callback that has held it up the whole time.
+    private func lateCompletion(of id: UInt64, _ name: String, after wait: UInt64) -> MissedDeadline {
+        let now = dependencies.clock.now()
+        guard wait >= MissedDeadline.leastWait, services.hasCallbackInside(since: now - min(now, wait)) else {
+            return .completion(of: name, isWaiting: isWaiting(for: id))
+        }
+        // Logging must not block the clock's thread.
+        dependencies.cancelThreads.run { [self] in
+            context.misbehaved("\(PluginFunction.callback) has held up \(name) until its deadline")
+        }
+        return .heldUp(name)
     }
 
     /// Whether anything is pending that may complete an operation, as the services know; a stand-in delays its answers itself.
@@ -200,8 +231,9 @@ extension PluginInstance: Channel {
         let operations = operations
         if let outcome = operations.takeOutcome(of: id) { return outcome }
         let owner = context.owner
+        let start = dependencies.clock.now()
         let timer = dependencies.giveUpAtDeadline(
-            { [self] id in lateCompletion(of: id, name) },
+            { [self] id in lateCompletion(of: id, name, after: deadline - min(start, deadline)) },
             id,
             owner: owner,
             deadline: deadline

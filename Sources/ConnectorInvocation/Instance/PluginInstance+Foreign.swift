@@ -62,7 +62,7 @@ extension PluginInstance {
         _ convention: ForeignConvention,
         _ operation: Operation
     ) throws(ConnectorError) {
-        let value = Self.number(returned, operation.signature.results.first?.type)
+        let value = Self.number(returned, convention.returnType(of: operation.signature))
         func failure(_ number: Int64, _ what: String) -> ConnectorError {
             let code = convention.codes[number] ?? .failed
             return ConnectorError(
@@ -84,10 +84,10 @@ extension PluginInstance {
     }
 
     /// What a function has returned, as the number that `codes` may name. No code names a fraction or an address of text.
-    private static func number(_ returned: UInt64, _ type: ValueType?) -> Int64? {
+    private static func number(_ returned: UInt64, _ type: ValueType) -> Int64? {
         switch type {
         case .i64, .u64, .handle: Int64(bitPattern: returned)
-        case .i32, nil: Int64(Int32(truncatingIfNeeded: returned))
+        case .i32: Int64(Int32(truncatingIfNeeded: returned))
         case .i16: Int64(Int16(truncatingIfNeeded: returned))
         case .i8: Int64(Int8(truncatingIfNeeded: returned))
         case .u32: Int64(UInt32(truncatingIfNeeded: returned))
@@ -115,7 +115,7 @@ extension PluginInstance {
 
 extension ForeignLifecycle {
     /// The error if an application calls an operation reserved for the host; nil for other operations.
-    package func objection(to operation: Operation) -> ConnectorError? {
+    package func problem(with operation: Operation) -> ConnectorError? {
         guard operation.name == open || operation.name == close else { return nil }
         return ConnectorError(
             .invalid,

@@ -143,7 +143,20 @@ package final class PluginInstance: @unchecked Sendable {
             operations.complete(operation, owner: context.owner, .failure(error))
             return
         }
-        defer { leave(phase.rawValue) }
+        HostThread.run {
+            callPhase(phase, operation: operation, deadline: deadline)
+        } finally: { [self] hasReturned in
+            if !hasReturned {
+                let error = PluginFunction(phase.rawValue).endedThreadError
+                operations.complete(operation, owner: context.owner, .failure(error))
+                context.misbehaved(error.message)
+            }
+            leave(phase.rawValue)
+        }
+    }
+
+    /// Calls the function of a phase, on this thread.
+    private func callPhase(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
         let function =
             switch phase {
             case .open: unsafe plugin.table?.open
@@ -180,12 +193,20 @@ package final class PluginInstance: @unchecked Sendable {
             let given = signature.parameters.filter { state.bound[$0.name] == nil }.compactMap { parameter in
                 state.configuration[parameter.name].map { (parameter.name, $0) }
             }
-            let values = try CallArguments(JSONObject(given)).values(
-                for: signature,
-                operation: name,
-                bound: state.bound,
-                handles: handles
-            )
+            let values: [CallValue]
+            do throws(ConnectorError) {
+                values = try CallArguments(JSONObject(given)).values(
+                    for: signature,
+                    operation: name,
+                    bound: state.bound,
+                    handles: handles
+                )
+            } catch {
+                var error = error
+                // Nobody but the host calls it.
+                error.fix = "correct the value in the connector's \"config\", or the sidecar's signature of \(name)"
+                throw error
+            }
             let outputs = try callNow(operation, values)
             if phase == .open {
                 let resultName = operation.foreign?.resultName
@@ -258,18 +279,27 @@ package final class PluginInstance: @unchecked Sendable {
     private func notifyCancelled(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
         services.cancelCalls(during: operation)
         cancelThreads.run { [self] in
+            let finish: @Sendable () -> Void = { [self] in
+                countOut { $0.cancellations -= 1 }
+                next()
+            }
             if let cancel = unsafe plugin.table?.cancel {
                 let function = PluginFunction("cancel")
                 cancelThreads.entered(function)
                 services.lifeCycle(function.name, isInside: true)
-                unsafe PluginCode.running(unsafeBitCast(cancel, to: UnsafeRawPointer.self)) {
-                    unsafe cancel(pointer, operation)
+                HostThread.run {
+                    unsafe PluginCode.running(unsafeBitCast(cancel, to: UnsafeRawPointer.self)) {
+                        unsafe cancel(pointer, operation)
+                    }
+                } finally: { [self] hasReturned in
+                    services.lifeCycle(function.name, isInside: false)
+                    cancelThreads.left(function)
+                    if !hasReturned { context.misbehaved(function.endedThreadError.message) }
+                    finish()
                 }
-                services.lifeCycle(function.name, isInside: false)
-                cancelThreads.left(function)
+            } else {
+                finish()
             }
-            countOut { $0.cancellations -= 1 }
-            next()
         }
     }
 
@@ -334,15 +364,18 @@ package final class PluginInstance: @unchecked Sendable {
     /// Calls the plugin's `destroy`, on a worker thread.
     private func destroyNow() {
         activity.withLock { $0.inside = ["destroy"] }
-        if let table = plugin.table {
+        HostThread.run {
+            guard let table = plugin.table else { return }
             services.lifeCycle("destroy", isInside: true)
             unsafe PluginCode.running(unsafeBitCast(table.destroy, to: UnsafeRawPointer.self)) {
                 unsafe table.destroy(pointer)
             }
-            services.lifeCycle("destroy", isInside: false)
+        } finally: { [self] hasReturned in
+            if plugin.table != nil { services.lifeCycle("destroy", isInside: false) }
+            if !hasReturned { context.misbehaved(PluginFunction("destroy").endedThreadError.message) }
+            services.invalidate()
+            context.giveBack()
+            destroyed.send()
         }
-        services.invalidate()
-        context.giveBack()
-        destroyed.send()
     }
 }

@@ -19,7 +19,7 @@ internal import Synchronization
 /// caller that starts over may count in and out of a seat in any state. At worst, it reports an empty seat again.
 ///
 /// Entering and leaving take one atomic addition each. A `Mutex` around a strong reference took 20 ns more per call. With the
-/// same addition, the upper bits of a seat's counter count every typed call that ever entered: see ``Passage``.
+/// same addition, the upper bits of a seat's counter count every typed call that ever entered: see ``CallKind``.
 ///
 /// `@unchecked Sendable`: the two arrays live as long as the guard, and the counters are atomic. An occupant is written before
 /// the entrance names its seat, published by the entrance, and cleared once the seat is empty and the entrance names another.
@@ -65,7 +65,7 @@ package final class RundownGuard: @unchecked Sendable {
     private static let leaving: UInt64 = 1 << 23
 
     /// The kind of a call, as the amount added to a counter. The upper 40 bits of a counter may wrap around.
-    package enum Passage: UInt64 {
+    package enum CallKind: UInt64 {
         /// A call by name, counted by its caller.
         case named = 1
         /// A typed or prepared call, or a lease for several.
@@ -99,14 +99,14 @@ package final class RundownGuard: @unchecked Sendable {
     /// - Returns: Nil if the guard is shut, if another call is inside the instance's serial gate, or if a successor has replaced
     ///   `holder`.
     @inline(__always)
-    package func admitNow(_ passage: Passage = .named, insideSerialGateOf holder: PluginInstance? = nil) -> Admission? {
+    package func admitNow(_ kind: CallKind = .named, insideSerialGateOf holder: PluginInstance? = nil) -> Admission? {
         while true {
             let known = entrance.load(ordering: .sequentiallyConsistent)
             guard known & Self.seatMask != 0 else { return nil }
             let seat = Int(known & Self.seatMask) - 1
-            unsafe counts[seat].wrappingAdd(passage.rawValue, ordering: .sequentiallyConsistent)
+            unsafe counts[seat].wrappingAdd(kind.rawValue, ordering: .sequentiallyConsistent)
             guard entrance.load(ordering: .sequentiallyConsistent) == known else {
-                undoEnter(seat, passage)
+                undoEnter(seat, kind)
                 continue
             }
             // An optional of a struct with a reference has the struct's own layout.
@@ -119,7 +119,7 @@ package final class RundownGuard: @unchecked Sendable {
                     unsafe instance?._withUnsafeGuaranteedRef { $0.serialGate?.enterNow() ?? true } ?? true
                 }
             guard mayEnter else {
-                undoEnter(seat, passage)
+                undoEnter(seat, kind)
                 return nil
             }
             return unsafe Admission(.passUnretained(self), seat: seat, occupant)
@@ -141,8 +141,8 @@ package final class RundownGuard: @unchecked Sendable {
     }
 
     /// Counts a caller out as if it had never entered.
-    private func undoEnter(_ seat: Int, _ passage: Passage) {
-        subtract(passage.rawValue, at: seat)
+    private func undoEnter(_ seat: Int, _ kind: CallKind) {
+        subtract(kind.rawValue, at: seat)
     }
 
     @inline(__always)

@@ -10,9 +10,9 @@ package struct ServiceFailure: Error, Sendable, Hashable {
     package var status: Int32
     /// One sentence for a person, without secrets.
     package var message: String
-    /// The source of ``detail``: `host`, `http` or `errno`.
+    /// The source of the failure and of ``detail``: `host`, `http`, `tls`, `proxy` or `errno`.
     package var domain: String
-    /// The system's error number.
+    /// The system's error number, or the proxy's status.
     package var detail: Int32
     /// Whether the same call may succeed later.
     package var isRetryable: Bool

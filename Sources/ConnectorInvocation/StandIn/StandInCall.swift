@@ -21,7 +21,7 @@ enum StandInCall {
             )
         }
         let layout = try CallLayout(signature)
-        return try MadeFunction.make(layout) { arguments in
+        return try FunctionClosure.make(layout) { arguments in
             UInt64(bitPattern: Int64(call(operation, label, layout, arguments)))
         }
     }
@@ -31,7 +31,7 @@ enum StandInCall {
         _ operation: Operation,
         _ label: String,
         _ layout: CallLayout,
-        _ arguments: MadeFunction.Arguments
+        _ arguments: FunctionClosure.Arguments
     ) -> Int32 {
         guard let index = layout.shape.instanceArgument,
             let instance = unsafe StandInInstance.at(arguments.pointer(at: index))
@@ -62,7 +62,7 @@ enum StandInCall {
 
     /// The arguments of a call by name; those without a value are absent.
     private static func values(
-        of arguments: MadeFunction.Arguments,
+        of arguments: FunctionClosure.Arguments,
         _ layout: CallLayout
     ) throws(ConnectorError) -> JSONObject {
         var values = JSONObject()
@@ -91,7 +91,7 @@ enum StandInCall {
         _ value: JSONValue,
         of operation: Operation,
         _ layout: CallLayout,
-        _ arguments: MadeFunction.Arguments
+        _ arguments: FunctionClosure.Arguments
     ) throws(ConnectorError) -> Int32 {
         let isSingle = unsafe layout.shape.answers.count == 1 && layout.shape.answers[0].name.isEmpty
         // Nothing is written before everything fits: a failed call leaves no memory behind.

@@ -13,7 +13,7 @@ enum StandInTable {
 
     /// Makes the entry function, which returns a table of functions that create and use instances of the stand-in.
     static func makeEntry(_ standIn: StandIn) throws(ConnectorError) -> UInt {
-        let create = try MadeFunction.make(
+        let create = try FunctionClosure.make(
             try layout("(host: handle, config: string, instance: handle, error: handle) -> i32")
         ) { [weak standIn] arguments in
             // The function exists until the process ends, the stand-in only as long as its plugin.
@@ -39,7 +39,7 @@ enum StandInTable {
         unsafe bytes.storeBytes(of: destroy, toByteOffset: 40, as: (@convention(c) (Instance) -> Void).self)
         unsafe bytes.storeBytes(of: cancel, toByteOffset: 48, as: (@convention(c) (Instance, UInt64) -> Void).self)
         let address = UInt(bitPattern: bytes)
-        return try MadeFunction.make(try layout("() -> handle")) { _ in UInt64(address) }
+        return try FunctionClosure.make(try layout("() -> handle")) { _ in UInt64(address) }
     }
 
     /// The layout of a function outside the conventions of operations.

@@ -24,7 +24,7 @@ package final class CallWatch: Sendable {
     }
 }
 
-/// The right to make one call, or to take one lease; its giver is told how that ended.
+/// The right to make one call, or to take one lease; its giver is notified of the end.
 package struct CallTicket: Sendable {
     /// What its giver knows it by.
     package let round: UInt64

@@ -129,21 +129,21 @@ extension CalledGate {
     package func admit(
         _ name: String,
         by deadline: UInt64,
-        _ passage: RundownGuard.Passage = .named
+        _ kind: RundownGuard.CallKind = .named
     ) async throws(ConnectorError) -> Admission {
         while true {
             guard let instance = rundown.instance else {
-                if let admission = rundown.admitNow(passage) { return admission }
+                if let admission = rundown.admitNow(kind) { return admission }
                 throw refusal
             }
             _ = try instance.operation(named: name)
             guard let serialGate = instance.serialGate else {
-                if let admission = rundown.admitNow(passage) { return admission }
+                if let admission = rundown.admitNow(kind) { return admission }
                 continue
             }
             try await serialGate.enter(name, by: deadline, rundown.dependencies.clock)
             // If a successor has replaced the instance in the meantime, wait in the successor's line.
-            if let admission = rundown.admitNow(passage, insideSerialGateOf: instance) { return admission }
+            if let admission = rundown.admitNow(kind, insideSerialGateOf: instance) { return admission }
             serialGate.leave()
         }
     }

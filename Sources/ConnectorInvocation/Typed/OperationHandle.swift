@@ -51,7 +51,8 @@ package struct OperationHandle: Sendable {
         // Read first: if the gate has gone back to its earlier plugin by then, that one is in `manifest`, even without an instance.
         let callable = gate.callableManifests
         guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
-            throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
+            let unknown = gate.manifest?.unknownOperation(name)
+            throw gate.described(unknown ?? ConnectorError(.notOpen, "no plugin was found for the gate"))
         }
         guard manifest.offersTyped(name, signature) else {
             throw ConnectorError(
@@ -186,7 +187,7 @@ package struct OperationHandle: Sendable {
         @usableFromInline package let function: UnsafeMutableRawPointer
         /// The plugin's instance, its first argument.
         @usableFromInline package let instance: UnsafeMutableRawPointer?
-        /// Who is told of failed calls, if anyone.
+        /// What is notified of failed calls, if anything.
         @usableFromInline package let watched: WatchedCaller?
 
         package init(

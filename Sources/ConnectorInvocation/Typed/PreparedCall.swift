@@ -44,7 +44,7 @@ public struct PreparedCall: ~Copyable {
     /// These objects outlive the lent call; reference counting would take as long as the function.
     let keptOperation: Unmanaged<ResolvedOperation>
     let keptInstance: Unmanaged<PluginInstance>
-    /// Who admits each call and is told how it ends, if anyone.
+    /// What admits each call and is notified of its end, if anything.
     let keptWatched: Unmanaged<WatchedCaller>?
 
     private var operation: ResolvedOperation { unsafe keptOperation.takeUnretainedValue() }
@@ -217,7 +217,7 @@ public struct PreparedCall: ~Copyable {
         else { return 0 }
         unsafe state.pointee.isAnswered = false
         unsafe state.pointee.frame.resetAnswers()
-        let arguments = unsafe MadeFunction.Arguments(state.pointee.frame.addresses)
+        let arguments = unsafe FunctionClosure.Arguments(state.pointee.frame.addresses)
         let call = ForwardedCall(
             position: route.position,
             name: route.name,

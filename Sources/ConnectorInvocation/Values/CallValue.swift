@@ -79,8 +79,7 @@ extension CallValue {
                 throw Self.mismatch(value, type)
             }
         case .json:
-            try value.checkDepth(named: "the value")
-            if let number = Self.unwritable(in: value) { throw Self.outside("\(number)", type, "any finite number") }
+            try value.checkReadable(named: "the value")
             self = try Self.checked(value.utf8())
         case .handle:
             guard let number = value["handle"]?.integer, let address = handles?.address(number) else {
@@ -168,20 +167,6 @@ extension CallValue {
             )
         }
         return UInt64(exactly: number)
-    }
-
-    /// A number in a value, at any depth, that JSON cannot represent; nil if there is none.
-    private static func unwritable(in value: JSONValue) -> Double? {
-        var rest = [value]
-        while let value = rest.popLast() {
-            switch value {
-            case .number(let number): if !number.isFinite { return number }
-            case .array(let elements): rest.append(contentsOf: elements)
-            case .object(let object): rest.append(contentsOf: object.members.lazy.map(\.value))
-            case .null, .bool, .integer, .string: break
-            }
-        }
-        return nil
     }
 
     private static func mismatch(_ value: JSONValue, _ type: ValueType) -> ConnectorError {

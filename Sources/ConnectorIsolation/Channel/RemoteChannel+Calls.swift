@@ -14,7 +14,7 @@ extension RemoteChannel {
         var message = MessageWriter()
         message.put(phase.rawValue)
         message.put(operation)
-        message.put(requests.stated(deadline))
+        message.put(deadline)
         let trace = TraceContext(operation: operation, deadline: deadline)
         start(.begin, operation, phase.rawValue, isRepeatable: true, trace, message.bytes)
     }
@@ -40,7 +40,7 @@ extension RemoteChannel {
         by deadline: UInt64
     ) async throws(ConnectorError) -> CallResult {
         guard let operation = manifest.operation(named: name)?.operation else { throw manifest.unknownOperation(name) }
-        if let objection = manifest.lifecycle?.objection(to: operation) { throw objection }
+        if let problem = manifest.lifecycle?.problem(with: operation) { throw problem }
         let signature = operation.signature
         let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
         guard dependencies.remaining(until: deadline) > 0 else {
@@ -55,7 +55,7 @@ extension RemoteChannel {
         var message = MessageWriter()
         message.put(id)
         message.put(name)
-        message.put(requests.stated(deadline))
+        message.put(deadline)
         let names = signature.parameters.filter { $0.direction == .in }.map(\.name)
         let inputs = Array(zip(names, values))
         message.put(inputs) { message, input in
@@ -85,13 +85,20 @@ extension RemoteChannel {
         }
         let number = state.withLock { state -> UInt32? in
             guard !state.isOver else { return nil }
-            state.pending[id] = Pending(name: name, isRepeatable: isRepeatable, message: nil, trace: trace)
-            if kind == .begin { state.inside[id] = PluginFunction(name) }
+            let isPhase = kind == .begin
+            state.pending[id] = Pending(
+                name: name,
+                isPhase: isPhase,
+                isRepeatable: isRepeatable,
+                message: nil,
+                trace: trace
+            )
+            if isPhase { state.inside[id] = PluginFunction(name) }
             return state.number
         }
         if let number {
             let message = runner.send(kind, instance: number, payload)
-            // A runner that is ending, and takes no more messages, has yet to tell all that is pending why.
+            // An ending runner takes no more messages, but will still fail everything pending with the reason.
             if message != nil || !runner.isAlive {
                 state.withLock { $0.pending[id]?.message = message ?? .max }
                 return
@@ -114,35 +121,52 @@ extension RemoteChannel {
             await operations.awaitOutcome(of: id)
         } onCancel: {
             let isInside = stage(of: id).isInside
+            let message = state.withLock { $0.pending[id]?.message }
             let error = ConnectorError(.cancelled, "\(function.name) was cancelled")
             guard operations.giveUp(id, owner: context.owner, error) else { return }
-            if isInside { remains(function, of: id) }
-            tell(of: id)
+            if isInside {
+                remains(function, of: id)
+                watchReturn(of: id, function.name, sentAs: message, by: deadline)
+            }
+            sendCancellation(of: id)
+        }
+    }
+
+    /// Checks at the deadline of a cancelled call that its function has returned.
+    ///
+    /// - Parameter message: The number of the message that carried the call: before the runner takes it, nothing runs.
+    private func watchReturn(of id: UInt64, _ name: String, sentAs message: UInt64?, by deadline: UInt64) {
+        guard deadline != .max else { return }
+        let clock = dependencies.clock
+        let rest = max(dependencies.remaining(until: deadline), MissedDeadline.leastWait)
+        // A function runs no faster for a clock that does.
+        _ = clock.schedule(after: clock.duration(ofSystemTime: rest)) { [weak self] in
+            guard let self, Self.sending(of: message, taken: runner.page.taken) == .yes else { return }
+            checkReturn(of: id, name)
         }
     }
 
     /// Gives a call up at its deadline, on the clock's thread.
     private func atDeadline(of id: UInt64, _ function: PluginFunction, after wait: UInt64) {
-        let (isInLine, isInside) = stage(of: id)
-        let isTaken = isTaken(id)
-        let overdue: Overdue =
-            if isInLine {
-                .turn(of: function.name)
-            } else if !isTaken {
-                .arriving(of: function.name)
-            } else if isInside {
-                .returning(from: function, of: plugin, on: .runner)
-            } else {
-                .completion(of: function.name, isWaiting: isWaiting(for: id))
+        let isTaken = hasTaken(id)
+        let (line, mayRun) = stage(of: id)
+        // What has not been taken by now is not made: its deadline has passed.
+        let isInside = mayRun && isTaken
+        let overdue: MissedDeadline =
+            switch line {
+            case .turn: .queueing(of: function.name)
+            case .thread: .beginning(of: function.name)
+            case nil where !isTaken: .arriving(of: function.name)
+            case nil where isInside: .returning(from: function, of: plugin, on: .runner)
+            case nil: lateCompletion(of: id, function.name, after: wait)
             }
         let isFast = dependencies.clock.systemTime(of: wait) < wait
         let error = (isFast ? overdue.onFastClock : overdue).error(after: wait)
         guard dependencies.operations.giveUp(id, owner: context.owner, error) else { return }
-        if isInside { remains(function, of: id) }
-        // A function that begins only now is not late.
-        if isInside, isTaken {
+        if isInside {
+            remains(function, of: id)
             // A function runs no faster for a clock that does.
-            let patience = dependencies.clock.duration(ofSystemTime: max(wait, Overdue.leastWait))
+            let patience = dependencies.clock.duration(ofSystemTime: max(wait, MissedDeadline.leastWait))
             if wait < patience {
                 let rest = patience - wait
                 _ = dependencies.clock.schedule(after: rest) { [self] in checkReturn(of: id, function.name) }
@@ -151,6 +175,20 @@ extension RemoteChannel {
             }
         }
         cancel(id) {}
+    }
+
+    /// Describes an operation that has not completed by its deadline, and reports a callback that has held it up the whole time.
+    private func lateCompletion(of id: UInt64, _ name: String, after wait: UInt64) -> MissedDeadline {
+        let now = dependencies.clock.now()
+        let since = state.withLock(\.callbackSince)
+        guard wait >= MissedDeadline.leastWait, let since, since < now - min(now, wait) else {
+            return .completion(of: name, isWaiting: isWaiting(for: id))
+        }
+        // Logging must not block the clock's thread.
+        dependencies.cancelThreads.run { [self] in
+            context.misbehaved("\(PluginFunction.callback) has held up \(name) until its deadline")
+        }
+        return .heldUp(name)
     }
 
     /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread.
@@ -163,21 +201,71 @@ extension RemoteChannel {
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
             context.misbehaved("\(name) holds a thread of its runner past the deadline of its call")
+            checkExhaustion()
         }
     }
 
-    /// Whether a pending call waits for its turn, and whether its function may be running.
-    private func stage(of id: UInt64) -> (isInLine: Bool, isInside: Bool) {
+    /// How many functions that do not return exhaust the instance: one on each of its threads for calls by name, or the one that has the
+    /// turn of a serial plugin.
+    private var exhaustingCount: Int { manifest.thread == .serial ? 1 : CallThreads.limit }
+
+    /// Gives functions that exhaust the instance the time of a call without a deadline of its own to return, and then replaces it.
+    private func checkExhaustion() {
+        let overdue = state.withLock { $0.inside.filter { $0.value.isOverdue } }
+        guard overdue.count >= exhaustingCount else { return }
+        let clock = dependencies.clock
+        let patience = clock.duration(ofSystemTime: CallOptions().timeoutNanoseconds)
+        _ = clock.schedule(after: patience) { [weak self] in
+            guard let self else { return }
+            dependencies.cancelThreads.run { [self] in endIfExhausted(by: overdue) }
+        }
+    }
+
+    /// Ends the runner of an exhausted instance, so that its gate opens in another one. A runner that carries other connectors goes on: the
+    /// gate leaves the instance there.
+    ///
+    /// - Parameter overdue: The functions that exhausted it, by their calls. Later ones do not count: a slow plugin returns from each.
+    private func endIfExhausted(by overdue: [UInt64: PluginFunction]) {
+        let lost = state.withLock { state in overdue.filter { state.inside[$0.key] != nil } }
+        guard lost.count >= exhaustingCount, let function = lost.values.first else { return }
+        let error = exhaustion(by: function)
+        let number = state.withLock(\.number)
+        if runner.carriesOnly(number) { return runner.stop(error.message) }
+        let isFirst = state.withLock { state in
+            defer { state.isLost = true }
+            return !state.isLost && !state.isOver && !state.isDisposed
+        }
+        if isFirst { onLoss(error) }
+    }
+
+    /// Why the instance takes no further call by name.
+    private func exhaustion(by function: PluginFunction) -> ConnectorError {
+        let isSerial = manifest.thread == .serial
+        return ConnectorError(
+            .unavailable,
+            isSerial
+                ? "\(function) holds the turn of the serial plugin and does not return"
+                : CallThreads.exhausted(CallThreads.limit).message,
+            fix: "fix the plugin \(plugin): its functions must not block",
+            isRetryable: true
+        )
+    }
+
+    /// What a pending call waits for in the runner, and whether its function may be running.
+    private func stage(of id: UInt64) -> (wait: CallWait?, isInside: Bool) {
         state.withLock { state in
-            guard let call = state.pending[id] else { return (false, false) }
-            return (call.isInLine, !call.isInLine && !call.hasReturned)
+            guard let call = state.pending[id] else { return (nil, false) }
+            return (call.wait, call.wait == nil && !call.hasReturned)
         }
     }
 
-    /// Whether the runner has taken the message of a pending call, as far as the host knows.
-    private func isTaken(_ id: UInt64) -> Bool {
-        guard let call = state.withLock({ $0.pending[id] }) else { return true }
-        return Self.sending(of: call.message, taken: runner.page.taken) != .no
+    /// Whether the runner has taken the message of a pending call or phase, or the one that disposes of the instance.
+    package func hasTaken(_ operation: UInt64?) -> Bool {
+        let message = state.withLock { state -> UInt64? in
+            guard let operation else { return state.disposal }
+            return state.pending[operation]?.message
+        }
+        return Self.sending(of: message, taken: runner.page.taken) != .no
     }
 
     /// Notes that the function of a call may go on running after the host has given the call up. The runner, which is told of that next,
@@ -217,15 +305,15 @@ extension RemoteChannel {
         }
     }
 
-    /// Tells the runner that an operation was given up, and checks that the runner still answers: it may hang.
+    /// Reports to the runner that an operation was given up, and checks that the runner still answers: it may hang.
     package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
-        tell(of: operation)
+        sendCancellation(of: operation)
         checkPulse()
         dependencies.cancelThreads.run(next)
     }
 
     /// Tells the runner that an operation was given up.
-    private func tell(of operation: UInt64) {
+    private func sendCancellation(of operation: UInt64) {
         services.cancelCalls(during: operation)
         var message = MessageWriter()
         message.put(operation)

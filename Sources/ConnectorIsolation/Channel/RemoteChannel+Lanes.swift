@@ -68,20 +68,29 @@ extension RemoteChannel {
     ///
     /// - Parameter count: The size of the call's message, in bytes.
     private func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
+        // First, so that a call that is then found untaken is never made.
+        if lane.stream.stop == .late { lane.withdraw() }
+        let mayBeTaken = lane.mayBeTaken(last: count)
         switch lane.stream.stop {
         case .over?:
-            return (runner.lanes.runnerEnd ?? RunnerEnd()).error(
+            return withLog(runner.lanes.runnerEnd ?? RunnerEnd()).error(
                 name,
                 plugin: plugin,
-                sending: lane.isUntouched(last: count) ? .no : .yes,
+                sending: mayBeTaken ? .yes : .no,
                 isRepeatable: manifest.operation(named: name)?.operation.isRepeatable ?? false
             )
         case .late?:
             checkPulse()
-            return Overdue.returning(from: PluginFunction(name), of: plugin, on: .runner).error(after: lane.patience)
+            let missed: MissedDeadline =
+                if mayBeTaken {
+                    .returning(from: PluginFunction(name), of: plugin, on: .runner)
+                } else {
+                    .arriving(of: name)
+                }
+            return missed.error(after: lane.patience)
         case .corrupt?, nil:
             runner.stop(Runner.isCorrupt)
-            return ConnectorError(.misbehaved, "the runner's answer to \(name) is none")
+            return ConnectorError(.misbehaved, "the runner's answer to \(name) is not valid")
         }
     }
 }

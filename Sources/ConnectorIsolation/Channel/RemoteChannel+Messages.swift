@@ -42,18 +42,19 @@ extension RemoteChannel {
             case .lifeCycle:
                 let function = PluginFunction(try message.text(limit: 64))
                 let isInside = try message.bool()
-                state.withLock { $0.note(function, isInside: isInside) }
+                let now = dependencies.clock.now()
+                state.withLock { $0.note(function, isInside: isInside, at: now) }
             case .hasTimers: state.withLock { $0.hasTimers = true }
             case .inLine:
                 let id = try message.integer(UInt64.self)
-                let isInLine = try message.bool()
-                state.withLock { $0.pending[id]?.isInLine = isInLine }
+                let wait = CallWait(rawValue: try message.integer())
+                state.withLock { $0.pending[id]?.wait = wait }
             case .misbehaved: context.misbehaved(try message.text(limit: 4096))
             case .disposed: disposed()
             default: try requests.receive(frame.kind, &message) { id in state.withLock { $0.pending[id]?.trace } }
             }
         } catch {
-            runner.stop("it sent what no runner sends: \(error.message)")
+            runner.stop("it broke the protocol: \(error.message)")
         }
     }
 
@@ -69,6 +70,8 @@ extension RemoteChannel {
         let id = try message.integer(UInt64.self)
         let outcome: OperationTable.Outcome =
             try message.bool() ? .success(try message.data()) : .failure(try ConnectorError(&message))
+        // What a phase has proved is worth nothing if it has broken the socket: the runner's end is the answer, with that reason.
+        if case .success = outcome, state.withLock({ $0.pending[id]?.isPhase == true }), runner.hasHungUp { return }
         // A late answer is harmless; the plugin's own mistakes are noticed in the runner, which reports them.
         if dependencies.operations.complete(id, owner: context.owner, outcome) == .accepted { forget(id) }
     }
@@ -89,8 +92,8 @@ extension RemoteChannel {
     package func runnerIsLost(_ end: RunnerEnd) {
         requests.timers.stop()
         let (names, calls) = state.withLock { state -> (Set<String>?, [UInt64]) in
-            // The gate has abandoned the instance.
-            guard !state.isOver else { return (nil, []) }
+            // The gate has abandoned the instance, or is about to.
+            guard !state.isOver, !state.isLost else { return (nil, []) }
             let names = state.pending.values.map(\.name) + (state.inside.values + state.lifeCycle).map(\.name)
             (state.isOver, state.inside, state.lifeCycle) = (true, [:], [])
             return (Set(names), Array(state.pending.keys))
@@ -98,23 +101,32 @@ extension RemoteChannel {
         guard let names else { return }
         // Before the gate closes: a request that it ends may be recorded as a watch that was watched for long enough.
         for call in calls { services.cancelCalls(during: call) }
-        onLoss(end.loss(of: plugin, during: names.sorted().joined(separator: ", ")))
+        onLoss(withLog(end).loss(of: plugin, during: names.sorted().joined(separator: ", ")))
     }
 
     /// Fails everything that is pending: nothing will be answered.
     package func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
+        let end = withLog(end)
         let (pending, creation, isDisposed) = state.withLock { state in
             defer { state.pending = [:] }
             return (state.pending, state.creation, state.isDisposed)
         }
         for (id, call) in pending {
-            let sending = call.isInLine ? .no : Self.sending(of: call.message, taken: taken)
+            let sending = call.wait != nil ? .no : Self.sending(of: call.message, taken: taken)
             let error = end.error(call.name, plugin: plugin, sending: sending, isRepeatable: call.isRepeatable)
             dependencies.operations.complete(id, owner: context.owner, .failure(error))
         }
         let sending = Self.sending(of: creation, taken: taken)
         settle(.failure(end.error("create", plugin: plugin, sending: sending, isRepeatable: true)))
         if isDisposed { self.end() }
+    }
+
+    /// How the runner has ended, with the last lines that the plugin logged before those that the runner printed: what a runtime prints
+    /// as it aborts comes last.
+    func withLog(_ end: RunnerEnd) -> RunnerEnd {
+        var end = end
+        end.lines = requests.lastLines + end.lines
+        return end
     }
 
     /// Whether a runner that has ended had taken a message. It may take one, and end, before the thread that sends it has noted its
@@ -127,7 +139,8 @@ extension RemoteChannel {
 
 extension RemoteChannel.State {
     /// Notes that a function runs, or has returned; the runner says it of only a few at once.
-    fileprivate mutating func note(_ function: PluginFunction, isInside: Bool) {
+    fileprivate mutating func note(_ function: PluginFunction, isInside: Bool, at now: UInt64) {
+        if function.name == PluginFunction.callback { callbackSince = isInside ? now : nil }
         if isInside {
             if !isOver, lifeCycle.count < 64 { lifeCycle.append(function) }
         } else if let index = lifeCycle.firstIndex(of: function) {

@@ -42,6 +42,8 @@ package final class RemoteChannel: Channel, RunnerClient {
         var inside: [UInt64: PluginFunction] = [:]
         /// The other functions that run: `cancel`, `destroy`, and callbacks.
         var lifeCycle: [PluginFunction] = []
+        /// Since when a callback runs; nil if none does.
+        var callbackSince: UInt64?
         /// Whether the plugin has ever started a timer.
         var hasTimers = false
         /// The number of the message that asks for the instance; nil while it is being sent.
@@ -49,6 +51,10 @@ package final class RemoteChannel: Channel, RunnerClient {
         var created = Created()
         /// Whether the gate has disposed of the instance.
         var isDisposed = false
+        /// The number of the message that disposes of the instance; nil before it is sent.
+        var disposal: UInt64?
+        /// Whether the gate has been told that the instance takes no further calls.
+        var isLost = false
         /// Whether the instance could not be made, and the runner was told to destroy what there may be of it.
         var isGivenUp = false
         /// Whether the instance, or its runner, is gone.
@@ -60,14 +66,15 @@ package final class RemoteChannel: Channel, RunnerClient {
     /// A call, or a phase, that the runner has not answered.
     struct Pending: Sendable {
         let name: String
+        let isPhase: Bool
         /// Whether it may be made again even if it took effect.
         let isRepeatable: Bool
         /// The number of the message that carried it, the largest one if a runner that is ending did not take it; nil while it is
         /// being sent.
         var message: UInt64?
         let trace: TraceContext
-        /// Whether it waits for its turn at a serial plugin, so that the plugin does not know it yet.
-        var isInLine = false
+        /// What it waits for in the runner, so that the plugin does not know it yet; nil for nothing.
+        var wait: CallWait?
         /// Whether the function is known to have returned.
         var hasReturned = false
     }
@@ -114,9 +121,17 @@ package final class RemoteChannel: Channel, RunnerClient {
     package var canProbe: Bool { state.withLock(\.created.canProbe) }
     /// Whether the instance must be closed before it is destroyed.
     package var canClose: Bool { state.withLock(\.created.canClose) }
-    /// The functions that have not returned in the runner: of phases, of calls that the host has given up, `cancel`, `destroy`, and
-    /// callbacks.
-    package var functionsInside: [PluginFunction] { state.withLock { $0.inside.values + $0.lifeCycle } }
+    /// The functions that have not returned in the runner: of phases that it has taken, of calls that the host has given up, `cancel`,
+    /// `destroy`, and callbacks.
+    package var functionsInside: [PluginFunction] {
+        let taken = runner.page.taken
+        return state.withLock { state in
+            let inside = state.inside.filter { id, _ in
+                Self.sending(of: state.pending[id]?.message, taken: taken) != .no
+            }
+            return inside.values + state.lifeCycle
+        }
+    }
 
     /// Whether the host has a request or a call of the plugin, or the runner is in a callback or may have a timer.
     package func isWaiting(for operation: UInt64) -> Bool {
@@ -188,7 +203,14 @@ package final class RemoteChannel: Channel, RunnerClient {
         return runner.send(.create, instance: number, message.bytes, descriptor: image)
     }
 
-    private func late(after wait: UInt64) -> ConnectorError { Overdue.making(plugin).error(after: wait) }
+    private func late(after wait: UInt64) -> ConnectorError {
+        (hasTakenCreation ? MissedDeadline.making(plugin) : .starting(plugin)).error(after: wait)
+    }
+
+    /// Whether the runner has taken the message that asks for the instance.
+    package var hasTakenCreation: Bool {
+        Self.sending(of: state.withLock(\.creation), taken: runner.page.taken) != .no
+    }
 
     // MARK: Destroying
 
@@ -201,7 +223,12 @@ package final class RemoteChannel: Channel, RunnerClient {
             return state.isOver ? 0 : state.number
         }
         guard let number else { return destroyed }
-        if number == 0 || runner.send(.dispose, instance: number, [], isEssential: true) == nil { end() }
+        let message = number == 0 ? nil : runner.send(.dispose, instance: number, [], isEssential: true)
+        guard let message else {
+            end()
+            return destroyed
+        }
+        state.withLock { $0.disposal = message }
         return destroyed
     }
 
@@ -236,7 +263,7 @@ package final class RemoteChannel: Channel, RunnerClient {
 
     /// The error of a call that was not sent, because the runner has ended or does not read.
     func notSent(_ what: String) -> ConnectorError {
-        if let end = runner.end { return end.error(what, plugin: plugin, sending: .no, isRepeatable: true) }
+        if let end = runner.end { return withLog(end).error(what, plugin: plugin, sending: .no, isRepeatable: true) }
         var error = ConnectorError(
             .crashed,
             "\(what): the runner of \(plugin) \(runner.isAlive ? "does not take messages" : "has ended"); "

@@ -33,7 +33,7 @@ extension RemoteServices {
         let fields = try HeaderFields(&message)
         let body = try message.optional { message throws(ConnectorError) in try message.data() }
         let bodyLength = try message.integer(UInt64.self)
-        let deadline = deadline(try message.integer())
+        let deadline = try message.integer(UInt64.self)
         guard bodyLength == UInt64(body?.count ?? 0) || body == nil else { throw MessageReader.malformed }
         guard let table = unsafe http() else { return answer(token, Int32(CONNECTOR_DENIED)) }
         expect(token)
@@ -129,7 +129,7 @@ extension RemoteServices {
         let use = try message.data()
         let operation = try message.data()
         let arguments = try message.optional { message throws(ConnectorError) in try message.data() }
-        let deadline = deadline(try message.integer())
+        let deadline = try message.integer(UInt64.self)
         guard let table = unsafe gates() else { return answer(token, Int32(CONNECTOR_DENIED)) }
         expect(token)
         let user = unsafe Unmanaged.passRetained(RemoteCallback(self, token)).toOpaque()

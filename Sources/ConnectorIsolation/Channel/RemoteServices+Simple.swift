@@ -18,6 +18,7 @@ extension RemoteServices {
         let text = try message.data()
         let fields = try message.optional { message throws(ConnectorError) in try message.data() }
         guard let table = unsafe table("log/1", as: connector_log.self) else { return }
+        keep(text)
         inTrace(trace(running)) {
             _ = unsafe Self.withText(text) { text, length in
                 unsafe Self.withText(fields) { fields, fieldsLength in

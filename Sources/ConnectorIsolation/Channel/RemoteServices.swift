@@ -36,6 +36,8 @@ final class RemoteServices: Sendable {
         var storing = 0
         /// The host's numbers of requests and gate calls, by the runner's.
         var numbers: [UInt64: UInt64] = [:]
+        /// The last lines that the plugin has logged.
+        var lines: [[UInt8]] = []
     }
 
     init(_ services: any InstanceServices, _ dependencies: CallDependencies) {
@@ -107,6 +109,17 @@ final class RemoteServices: Sendable {
         }
     }
 
+    // MARK: Lines
+
+    /// Keeps a line that the plugin logs, unless it is longer than a line that a runner prints: a cut could leave a piece of a secret.
+    func keep(_ line: [UInt8]) {
+        guard line.count <= OutputLines.lineLimit else { return }
+        state.withLock { $0.lines = $0.lines.suffix(OutputLines.keptCount - 1) + [line] }
+    }
+
+    /// The last lines that the plugin has logged, with their secrets.
+    var lastLines: [String] { state.withLock(\.lines).map { String(decoding: $0, as: UTF8.self) } }
+
     // MARK: Numbers
 
     /// Notes that a request begins; it may have ended by the time its number is known.
@@ -152,17 +165,6 @@ final class RemoteServices: Sendable {
             MessageWriter(answering: token, status, error: error, value),
             orRefusal: MessageWriter(answering: token, Int32(CONNECTOR_TOO_LARGE))
         )
-    }
-
-    /// The deadline on the host's clock, for what the runner states.
-    func deadline(_ stated: UInt64) -> UInt64 {
-        followsHostClock || stated == .max ? stated : dependencies.clock.deadline(after: stated)
-    }
-
-    /// What the runner is told of a deadline: the time that remains, since the processes have no clock in common, or the deadline itself
-    /// if the runner follows the host's clock.
-    func stated(_ deadline: UInt64) -> UInt64 {
-        followsHostClock ? deadline : dependencies.remaining(until: deadline)
     }
 
     /// Runs a request that may wait for the disk, after those that came before it.

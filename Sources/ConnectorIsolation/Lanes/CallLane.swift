@@ -45,10 +45,13 @@ package final class CallLane: @unchecked Sendable {
         set { timer.patience = newValue }
     }
 
-    /// Whether the runner has taken nothing of the last call.
+    /// Gives up the calls that the runner has yet to take: it will not make them.
+    package func withdraw() { writer.withdraw() }
+
+    /// Whether the runner may have taken the last call, and made it.
     ///
     /// - Parameter count: The size of the call, in bytes.
-    package func isUntouched(last count: Int) -> Bool { writer.isUntouched(last: count) }
+    package func mayBeTaken(last count: Int) -> Bool { writer.mayBeTaken(last: count) }
 
     /// Ends a call: the next one has a time limit of its own.
     package func callEnds() {

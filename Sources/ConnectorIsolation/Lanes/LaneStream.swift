@@ -30,6 +30,8 @@ package struct LaneStream: ~Copyable {
     package private(set) var rest = 0
     /// Why the stream has stopped; nil if it has not.
     package private(set) var stop: LaneStop?
+    /// Where in the ring the last message begins.
+    private var start: UInt64 = 0
     /// Whether the count of a message has yet to arrive.
     private var awaitsCount = false
     /// Whether to take only what has already arrived.
@@ -135,6 +137,7 @@ package struct LaneStream: ~Copyable {
     /// Awaits the other side's message. One that is too long stops the stream.
     package mutating func receive() {
         awaitsCount = true
+        start = reader.position - UInt64(unread.count)
         rest = 8
         let count = word()
         guard stop == nil else { return }
@@ -145,6 +148,9 @@ package struct LaneStream: ~Copyable {
         }
         rest = Int(count)
     }
+
+    /// Whether the other side has given up the message that was taken last. Ask once all of it is taken, just before acting on it.
+    package var isWithdrawn: Bool { reader.isWithdrawn(at: start) }
 
     /// Takes a word of the message.
     package mutating func word() -> UInt64 {
@@ -214,7 +220,7 @@ package struct LaneStream: ~Copyable {
     }
 
     /// Takes the one word of a message whose caller has stopped waiting; nil if it has not arrived.
-    mutating func lateWord() -> UInt64? {
+    mutating func lateAnswer() -> UInt64? {
         var word: UInt64 = 0
         takeLate { stream in
             if stream.awaitsCount { stream.receive() }

@@ -9,7 +9,7 @@ package struct Handshake: Sendable, Hashable {
     /// The first four bytes, `CRUN`.
     package static let magic: UInt32 = 0x4E55_5243
     /// The version of the messages.
-    package static let version: UInt32 = 11
+    package static let version: UInt32 = 12
     /// The sizes of the structs that travel as raw memory.
     package static var layout: UInt32 {
         UInt32(MemoryLayout<connector_error>.size) << 8 | UInt32(FrameHeader.size)

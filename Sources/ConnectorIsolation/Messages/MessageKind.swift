@@ -56,7 +56,7 @@ package enum MessageKind: UInt16, Sendable {
     case pong = 73
     /// There is room in the ring of the host's messages again.
     case room = 74
-    /// A call is in line at a serial plugin, or no longer; it is not made before the host can read the latter.
+    /// A call waits (see ``CallWait``), or no longer; it is not made before the host can read the latter.
     case inLine = 76
     /// The plugin's `cancel` or `destroy`, or a callback of a service, is about to run or has returned.
     case lifeCycle = 77

@@ -144,7 +144,7 @@ extension CallLanes.State {
     /// Frees the lanes that have opened late, or whose answers have arrived late.
     mutating func recover(_ patience: UInt64) {
         unopened.removeAll { lane in
-            let word = lane.stream.lateWord()
+            let word = lane.stream.lateAnswer()
             guard lane.stream.stop != .late else { return false }
             if word == LaneAnswer.answered.rawValue {
                 lane.patience = patience

@@ -23,9 +23,9 @@ struct OutputLines {
     private var limit: LineLimit
 
     /// The longest line, in bytes; a longer one is split.
-    private static let lineLimit = 4096
+    static let lineLimit = 4096
     /// How many lines are kept.
-    private static let keptCount = 5
+    static let keptCount = 5
     /// The most that one read takes, in bytes, so that a runner that prints forever does not hold up its calls.
     private static let readLimit = 256 << 10
 

@@ -71,7 +71,7 @@ extension Runner {
             do throws(ConnectorError) {
                 try read(reader, capacity: answers.capacity)
             } catch {
-                stop("it sent what no runner sends: \(error.message)")
+                stop("it broke the protocol: \(error.message)")
             }
             ringReading.finish()
         }

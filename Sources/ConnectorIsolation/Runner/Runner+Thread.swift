@@ -56,7 +56,7 @@ extension Runner {
 
     /// Takes what has arrived; false at the end, and after a malformed message.
     private func receive(_ assembler: inout FrameAssembler) -> Bool {
-        while true {
+        while !ringReading.isUsed {
             var descriptor: Int32 = -1
             let count = unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer -> Int64 in
                 guard let start = buffer.baseAddress else { return 0 }
@@ -72,21 +72,27 @@ extension Runner {
             }
             if count == -Int64(EAGAIN) { return true }
             guard count > 0 else {
-                if count == -Int64(EPROTO) { stop("it sent what no runner sends") }
-                return false
-            }
-            // Its messages come through the ring: two streams would have no order.
-            guard !ringReading.isUsed else {
-                stop("it sent what no runner sends, beside its ring")
+                if count == -Int64(EPROTO) { stop("it broke the protocol") }
                 return false
             }
             do throws(ConnectorError) {
                 while let frame = try assembler.next() { try take(frame) }
             } catch {
-                stop("it sent what no runner sends: \(error.message)")
+                stop("it broke the protocol: \(error.message)")
                 return false
             }
         }
+        return isSocketSilent
+    }
+
+    /// Whether the socket is open, and nothing has arrived there although messages come through the ring: two streams would have no order.
+    ///
+    /// The host ends a runner that sends something. It stays in the socket, so that ``hasHungUp`` finds it, too.
+    private var isSocketSilent: Bool {
+        var byte: UInt8 = 0
+        let count = unsafe recv(child.socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        if count > 0 { stop("it broke the protocol: unexpected data on its socket") }
+        return count < 0 && [EAGAIN, EINTR].contains(errno)
     }
 
     /// Takes a message, on the one thread that reads.
@@ -108,7 +114,7 @@ extension Runner {
             guard !runnerUsesRings || usesRings else { throw MessageReader.malformed }
             guard runnerUsesRings else { return greet(.success(())) }
             let isRead = readRing(page.toHost, writing: page.toRunner)
-            greet(isRead ? .success(()) : .failure(Self.lacks(Self.noThread)))
+            greet(isRead ? .success(()) : .failure(Self.unavailable(Self.noThread)))
         case .weakened:
             var message = MessageReader(frame.payload)
             let fault = try message.text(limit: 256)
@@ -160,7 +166,7 @@ extension Runner {
 
     /// Reaps the process, and notifies everyone.
     private func finish(_ lines: inout OutputLines) {
-        // First, so that whoever finds the messages closed knows that the reason will be told.
+        // First, so that a caller that finds the messages closed knows that the reason will follow.
         state.withLock { $0.isOver = true }
         outgoing.close()
         var end = RunnerEnd()
@@ -168,7 +174,7 @@ extension Runner {
         // The socket may have closed first.
         var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
         // Also if a signal interrupted `poll`: killing a process that has ended does no harm.
-        if unsafe poll(&entry, 1, Self.patience) <= 0 { stop(Self.hasClosed) }
+        if unsafe poll(&entry, 1, Self.patience) <= 0 { stop(RunnerEnd.hasClosed) }
         while unsafe runner_reap(child.process, child.number, &status, &signal) == 0 {
             _ = unsafe poll(&entry, 1, 100)
         }
@@ -220,9 +226,6 @@ extension Runner {
         note.frames = []
         return note.withSymbols()
     }
-
-    /// Why the host ends a runner that has closed its socket but still runs.
-    private static let hasClosed = "it closed the socket to the host: a plugin closes descriptors that are not its own"
 
     /// How long to wait before sending again what the system has had no room for, in milliseconds.
     private static let shortageInterval: Int32 = 10

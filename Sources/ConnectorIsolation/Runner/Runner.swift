@@ -93,11 +93,11 @@ package final class Runner: Sendable {
             let reason = SystemError()
             start.abandon()
             let isFull = [EMFILE, ENFILE].contains(reason.number)
-            throw Self.lacks(isFull ? Self.noDescriptor : "there is no memory to share with a runner", reason)
+            throw Self.unavailable(isFull ? Self.noDescriptor : "there is no memory to share with a runner", reason)
         }
         guard let wake = try? Pipe(blocks: false) else {
             start.abandon()
-            throw Self.lacks(Self.noDescriptor)
+            throw Self.unavailable(Self.noDescriptor)
         }
         do throws(ConnectorError) {
             child = try start.wait()
@@ -120,7 +120,7 @@ package final class Runner: Sendable {
             child.end()
             bounds.end()
             wake.close()
-            throw Self.lacks(Self.noThread)
+            throw Self.unavailable(Self.noThread)
         }
         var hello = MessageWriter()
         Handshake.own.put(to: &hello)
@@ -133,7 +133,7 @@ package final class Runner: Sendable {
             guard answer == nil, SystemTime.monotonic() < end else { return .proceed(answer) }
             return .wait(until: end)
         }
-        if case .failure(let error) = answer ?? .failure(silence(of: start.program)) {
+        if case .failure(let error) = answer ?? .failure(unresponsiveError(of: start.program)) {
             stop("it did not answer the host's first message")
             throw error
         }
@@ -143,7 +143,7 @@ package final class Runner: Sendable {
     var usesRings: Bool { transport == .automatic && page.toHost.canWake }
 
     /// Why a runner has not answered in time.
-    private func silence(of program: RunnerProgram) -> ConnectorError {
+    private func unresponsiveError(of program: RunnerProgram) -> ConnectorError {
         if case .system(let number)? = try? outgoing.flush() { return Self.shortage(number) }
         return ConnectorError(
             .timedOut,
@@ -155,7 +155,7 @@ package final class Runner: Sendable {
 
     /// Why nothing could be sent to a runner, by the system's error number.
     static func shortage(_ number: Int32) -> ConnectorError {
-        guard number == ETOOMANYREFS else { return lacks("there is no memory for a message to a runner") }
+        guard number == ETOOMANYREFS else { return unavailable("there is no memory for a message to a runner") }
         return ConnectorError(
             .unavailable,
             "no descriptor can be sent to a runner: too many are in flight among the processes of this user",
@@ -171,7 +171,7 @@ package final class Runner: Sendable {
 
     private static let noDescriptor = "the process has no descriptors left for a runner"
 
-    static func lacks(_ what: String, _ reason: SystemError? = nil) -> ConnectorError {
+    static func unavailable(_ what: String, _ reason: SystemError? = nil) -> ConnectorError {
         ConnectorError(
             .unavailable,
             what,
@@ -194,13 +194,14 @@ package final class Runner: Sendable {
     /// How the runner has ended; nil as long as its clients are yet to learn that.
     var end: RunnerEnd? { state.withLock(\.end) }
 
-    /// Whether the runner's end of the socket is closed, so that the host is about to end it.
+    /// Whether the runner's end of the socket is closed, or has sent what it may not, so that the host is about to end it.
     var hasHungUp: Bool {
         state.withLock { state in
             guard !state.isReaped else { return true }
-            // macOS reports the end only to those who ask for it.
-            var entry = pollfd(fd: child.socket, events: Int16(POLLHUP), revents: 0)
-            return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+            // Nothing comes through the socket once there is a ring. macOS reports the end only to those who ask for it.
+            let events = Int16(POLLHUP | (ringReading.isUsed ? POLLIN : 0))
+            var entry = pollfd(fd: child.socket, events: events, revents: 0)
+            return unsafe poll(&entry, 1, 0) > 0 && entry.revents & events != 0
         }
     }
 
@@ -245,7 +246,12 @@ package final class Runner: Sendable {
             state.isOver = true
             return true
         }
-        if isUnused { stop("no connector uses it any more") }
+        if isUnused { stop("no connector uses it anymore") }
+    }
+
+    /// Whether the runner carries an instance, and will carry no other one unless it is asked to.
+    func carriesOnly(_ number: UInt32) -> Bool {
+        state.withLock { $0.holders == 0 && $0.clients.count == 1 && $0.clients[number] != nil }
     }
 
     /// The paths of the gates whose instances the runner carries.
@@ -322,7 +328,7 @@ package final class Runner: Sendable {
     }
 
     /// Why the host ends a runner that writes an impossible position into the ring.
-    static let isCorrupt = "it sent what no runner sends: \(RingMemory.corrupt.message)"
+    static let isCorrupt = "it broke the protocol: \(RingMemory.corrupt.message)"
 
     func wakeThread() {
         state.withLock { state in

@@ -30,6 +30,16 @@ package struct RunnerEnd: Sendable {
     /// The status with which a runner exits that has no room for a descriptor of the host; EX_OSERR of sysexits.h(3).
     package static let outOfDescriptors: Int32 = 71
 
+    /// The status with which a runner exits whose socket to the host has ended; EX_IOERR of sysexits.h(3).
+    package static let disconnected: Int32 = 74
+
+    /// The status with which a runner exits because a plugin has ended the thread of a lane, whose caller can no longer be answered; the
+    /// first one that sysexits.h(3) leaves free.
+    package static let withoutLane: Int32 = 79
+
+    /// Why a runner whose socket to the host has ended is of no use, although the host lives.
+    static let hasClosed = "it closed the socket to the host: a plugin closes descriptors that are not its own"
+
     /// Creates an end of which nothing is known yet.
     package init() {}
 
@@ -45,6 +55,8 @@ package struct RunnerEnd: Sendable {
         if signal != 0 { return "it was ended by \(Self.name(of: signal))" }
         if status == Self.overwritten { return "a plugin has written over the memory that host and runner share" }
         if status == Self.outOfDescriptors { return "it has used up its descriptors" }
+        if status == Self.disconnected { return Self.hasClosed }
+        if status == Self.withoutLane { return "a function ended the thread that it was called on (pthread_exit)" }
         return "it exited with the status \(status)"
     }
 

@@ -55,14 +55,14 @@ package final class RunnerPool: Sendable {
         /// Where its file is.
         package var path: String
         /// The file as it was when it was examined; nil if the image is not a file.
-        package var identity: FileIdentity?
+        package var stamp: FileStamp?
         /// The libraries beside it: a process keeps the first one of a name, so others need another runner.
         package var libraries: [LibraryBeside] = []
 
         /// Names an image.
-        package init(path: String, identity: FileIdentity?) {
+        package init(path: String, stamp: FileStamp?) {
             self.path = path
-            self.identity = identity
+            self.stamp = stamp
         }
     }
 

@@ -56,11 +56,11 @@ package final class RunnerProgram: Sendable {
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         self.path = path
         file = Image(OwnedDescriptor(descriptor))
-        content = Self.content(of: FileIdentity(descriptor: descriptor))
+        content = Self.content(of: FileStamp(descriptor: descriptor))
         directory = path.realPath.parentPath
     }
 
-    private static func content(of identity: FileIdentity?) -> [Int]? { identity.map { [$0.size, $0.modified] } }
+    private static func content(of stamp: FileStamp?) -> [Int]? { stamp.map { [$0.size, $0.modified] } }
 
     // MARK: Bytes
 
@@ -69,7 +69,7 @@ package final class RunnerProgram: Sendable {
     /// - Throws: `unavailable` if the file has been written into, or, on macOS, if another file is at the path by now.
     func image() throws(ConnectorError) -> Image {
         if let image = sealed.withLock(\.self) { return image }
-        let opened = FileIdentity(descriptor: file.file.number)
+        let opened = FileStamp(descriptor: file.file.number)
         guard Self.content(of: opened) == content else {
             throw hasChanged(
                 "overwritten",
@@ -77,8 +77,8 @@ package final class RunnerProgram: Sendable {
             )
         }
         #if !os(Linux)
-            let found = FileIdentity(path: path)
-            guard found?.device == opened?.device, found?.inode == opened?.inode else {
+            let found = FileStamp(path: path)
+            guard found?.file == opened?.file else {
                 throw hasChanged("replaced", fix: "start the host again")
             }
         #endif
@@ -89,16 +89,13 @@ package final class RunnerProgram: Sendable {
         ConnectorError(.unavailable, "\(path) has been \(how) since the host opened it", fix: fix, isRetryable: true)
     }
 
-    /// Whether runners are started from sealed bytes.
-    var isSealed: Bool { sealed.withLock { $0 != nil } }
-
     /// Copies the program into a sealed file in memory, from which later runners are started. Takes some milliseconds.
     ///
-    /// Not an error: without room, without such files, or once the file has been written into, ``image()`` goes on checking that.
+    /// Not an error: without room, without such files, or once the file has been written into, ``image()`` keeps checking that.
     func seal() {
         #if os(Linux)
             guard let bytes = try? ImageBytes(descriptor: file.file.number, path: path),
-                Self.content(of: bytes.identity) == content,
+                Self.content(of: bytes.stamp) == content,
                 let variable = Self.libraryVariable(of: bytes, in: directory)
             else { return }
             let descriptor: Int32?
@@ -134,7 +131,7 @@ package final class RunnerProgram: Sendable {
             else { return "" }
             let names = image.neededLibraries(dynamic)
             let folders = SearchPath.folders(list, origin: directory).filter { folder in
-                folder.isRelative && names.contains { FileIdentity(path: "\(folder.path)/\($0)") != nil }
+                folder.isRelative && names.contains { FileStamp(path: "\(folder.path)/\($0)") != nil }
             }
             guard !folders.isEmpty else { return "" }
             // Nothing quotes these.

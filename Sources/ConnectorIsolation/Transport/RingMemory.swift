@@ -16,6 +16,7 @@ internal import Synchronization
 /// | `head` | the reader | how many bytes were ever read |
 /// | `readerSleeps` | the reader 1, then whoever wakes it 0 | the reader's futex |
 /// | `writerSleeps` | the writer 1, then whoever wakes it 0 | the writer's futex |
+/// | `withdrawn` | the writer | up to where it has given up what it wrote |
 ///
 /// Each side keeps its own position in its own memory and only publishes it, so nothing that the other side writes moves it. The
 /// other side's position is loaded once, and refused unless the two are at most one capacity apart. So every offset used is this
@@ -34,6 +35,10 @@ internal import Synchronization
 /// or the store of 1 comes before the writer's load, and the writer wakes. The kernel compares the word with 1 under its own lock
 /// before it puts the reader to sleep, so a wake-up between load and sleep is not lost either: the word is 0 by then. Room is
 /// reported in the same way, with `head` and `writerSleeps`. Only whoever exchanges 1 for 0 makes the system call.
+///
+/// **What is withdrawn is not acted on.** The writer stores `withdrawn`, then loads `head`; the reader stores `head`, then loads
+/// `withdrawn`. All four accesses are sequentially consistent, so if a writer then finds that the end of a message is untaken, the reader
+/// that takes it later finds the message withdrawn.
 ///
 /// A reader that waits while its peer dies is woken by its own process: see ``RingReader/wake()``.
 @safe
@@ -86,6 +91,8 @@ package struct RingMemory: @unchecked Sendable {
     var readerSleeps: UnsafePointer<Atomic<UInt32>> { unsafe word(2) }
     /// 1 while the writer sleeps, or wants to be told of room.
     var writerSleeps: UnsafePointer<Atomic<UInt32>> { unsafe word(3) }
+    /// How many bytes were written before the writer gave up what it had written.
+    var withdrawn: UnsafePointer<Atomic<UInt64>> { unsafe position(4) }
 
     /// Copies bytes into the ring.
     ///

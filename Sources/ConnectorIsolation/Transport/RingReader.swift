@@ -34,6 +34,14 @@ package final class RingReader: @unchecked Sendable {
         return Int(available)
     }
 
+    /// The position of the next byte to read.
+    var position: UInt64 { taken }
+
+    /// Whether the writer has given up what it wrote at a position, which has been read.
+    func isWithdrawn(at position: UInt64) -> Bool {
+        unsafe ring.withdrawn.pointee.load(ordering: .sequentiallyConsistent) > position
+    }
+
     /// Whether there is nothing to read.
     var isEmpty: Bool { unsafe ring.tail.pointee.load(ordering: .relaxed) == taken }
 

@@ -29,12 +29,15 @@ package final class RingWriter: @unchecked Sendable {
         return Int(pending)
     }
 
-    /// Whether the reader has taken none of the last bytes.
+    /// Gives up what is written so far: the reader acts on no message of it that it has yet to take whole.
+    package func withdraw() { unsafe ring.withdrawn.pointee.store(written, ordering: .sequentiallyConsistent) }
+
+    /// Whether the reader may have taken the last message: not while the ring has all of it, or is full of a longer one.
     ///
-    /// - Parameter count: How many were written last.
-    package func isUntouched(last count: Int) -> Bool {
-        guard let pending = try? pending() else { return false }
-        return pending >= count
+    /// - Parameter count: The size of the message, in bytes.
+    package func mayBeTaken(last count: Int) -> Bool {
+        guard let pending = try? pending() else { return true }
+        return pending < min(count, ring.capacity)
     }
 
     /// Writes as many bytes as there is room for, and wakes the reader; never waits.

@@ -42,7 +42,7 @@ public struct BatchDelivery: Sendable {
         send: ([(item: Item, bytes: [UInt8])]) async throws -> Void
     ) async throws -> [DeliveryAnswer] {
         var encoded = [[UInt8]](repeating: [], count: items.count)
-        // The loops are not generic over the item: unspecialised, they would take most of an adapter's time.
+        // The loops are not generic over the item: unspecialized, they would take most of an adapter's time.
         return try await deliver(items.count, in: [Array(items.indices)]) { index in
             encoded[index] = try encode(items[index])
             return encoded[index].count

@@ -10,7 +10,7 @@ extension Coordinate {
     package var decimals: (latitude: String, longitude: String) { (Self.decimal(latitude), Self.decimal(longitude)) }
 
     /// The shortest decimal text of degrees. Magnitudes below 0.0001 get at most seven decimal places, about a
-    /// centimetre.
+    /// centimeter.
     private static func decimal(_ degrees: Double) -> String {
         guard degrees != 0, degrees.magnitude < 0.0001 else { return "\(degrees)" }
         let scaled = Int(degrees.magnitude * 10_000_000 + 0.5)

@@ -32,6 +32,8 @@ public protocol FilesPlugin: Plugin {
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8]
 
     /// Begins an upload, which is not visible until it completes.
+    ///
+    /// If the caller has gone by the time this returns, ``abortUpload(_:)`` ends the upload.
     func createUpload(_ request: FileUploadRequest) async throws -> FileUpload
 
     /// Adds a part, which has the upload's part size unless it is the last.
@@ -93,7 +95,10 @@ extension FilesPlugin {
 
     /// The operation `createUpload`.
     public func createUpload(file: JSONValue) async throws -> JSONValue {
-        try await createUpload(FileUploadRequest(json: file)).json
+        let upload = try await createUpload(FileUploadRequest(json: file))
+        // Only a caller that knows the id can end the upload.
+        Deadline.ifUnclaimed { _ = try? await self.abortUpload(upload.id) }
+        return upload.json
     }
 
     /// The operation `uploadPart`.

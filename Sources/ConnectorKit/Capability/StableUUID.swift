@@ -1,13 +1,15 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// UUIDs made from the application's own identifiers, for vendors that recognise duplicates by UUID.
+internal import ConnectorBase
+
+/// UUIDs made from the application's own identifiers, for vendors that recognize duplicates by UUID.
 package enum StableUUID {
     /// The identifier in lower case with hyphens if it is a UUID, with hyphens or without; otherwise a UUID derived from
     /// it, the same in every delivery attempt.
     package static func from(_ identifier: String) -> String {
         let digits = identifier.lowercased().filter { $0 != "-" }
-        let isUUID = digits.utf8.count == 32 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        let isUUID = digits.utf8.count == 32 && digits.utf8.allSatisfy(\.isLowercaseHexDigit)
         let text = isUUID ? digits : hash(identifier, seed: 0) + hash(identifier, seed: 1)
         var uuid = ""
         for (index, digit) in text.enumerated() {
@@ -21,7 +23,6 @@ package enum StableUUID {
     /// The 64-bit FNV-1a hash, in hexadecimal.
     private static func hash(_ text: String, seed: UInt64) -> String {
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        return hash.hexadecimal()
     }
 }

@@ -21,7 +21,7 @@ package struct SteppedDelivery {
     package mutating func add(_ indices: [Int], _ deliver: () async throws -> [DeliveryAnswer]) async {
         do {
             for (index, answer) in zip(indices, try await deliver()) where answer != .accepted {
-                // A failure tells more than that an earlier endpoint had no time for the item.
+                // A failure says more than that an earlier endpoint had no time for the item.
                 let isOpen = answers[index].outcome != .retry || (answers[index].isUnsent && answer.outcome == .retry)
                 if isOpen { answers[index] = answer }
             }

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// The deadline of one call, which applies to everything that the call awaits.
+/// The deadline of one call, which applies to everything that the call awaits, and what to undo if the call misses it.
 ///
 /// A task that a call starts and leaves behind has no deadline once the call has ended; a detached task never has one.
 package final class Deadline: Sendable {
@@ -18,8 +18,13 @@ package final class Deadline: Sendable {
     /// Whether ``end`` leaves time to answer.
     private let leavesTime = Atomic(false)
     private let clock: any ClockService
+    /// Undoes the call if its answer reaches nobody; nil if there is nothing to undo.
+    private let undoing = Mutex<(@Sendable () async -> Void)?>(nil)
 
-    private init(_ end: UInt64, on clock: any ClockService) {
+    /// Creates the deadline of a call.
+    ///
+    /// - Parameter end: In nanoseconds on the clock; `UInt64.max` for none.
+    package init(_ end: UInt64, on clock: any ClockService = SystemClock()) {
         self.end = Atomic(end)
         self.clock = clock
     }
@@ -76,11 +81,39 @@ package final class Deadline: Sendable {
         on clock: any ClockService = SystemClock(),
         to call: () async throws -> Value
     ) async rethrows -> Value {
-        let deadline = Deadline(end, on: clock)
+        try await Deadline(end, on: clock).apply(to: call)
+    }
+
+    /// Makes the call that has the deadline.
+    package func apply<Value>(to call: () async throws -> Value) async rethrows -> Value {
         defer {
-            deadline.end.store(.max, ordering: .relaxed)
-            deadline.isOver.store(true, ordering: .relaxed)
+            end.store(.max, ordering: .relaxed)
+            isOver.store(true, ordering: .relaxed)
         }
-        return try await $ofCall.withValue(deadline, operation: call)
+        return try await Self.$ofCall.withValue(self, operation: call)
+    }
+
+    // MARK: Answers that reach nobody
+
+    /// Undoes what the current call has done if its answer reaches nobody, because the caller has cancelled the call or its time is over.
+    ///
+    /// For an answer that is the only key to something: without it, nobody could end what the call has begun. Outside a call of the host,
+    /// and for a second closure in one call, this does nothing.
+    ///
+    /// - Parameter undo: Runs in a task of its own, once the call has ended.
+    package static func ifUnclaimed(_ undo: @escaping @Sendable () async -> Void) {
+        ofCall?.undoing.withLock { known in
+            if known == nil { known = undo }
+        }
+    }
+
+    /// Undoes the call, whose answer has reached nobody.
+    ///
+    /// - Returns: The task that does so; nil if there is nothing to undo.
+    @discardableResult
+    package func undo() -> Task<Void, Never>? {
+        guard let undo = undoing.withLock({ $0.take() }) else { return nil }
+        // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
+        return Task.detached { await undo() }
     }
 }

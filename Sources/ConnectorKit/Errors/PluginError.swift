@@ -55,14 +55,14 @@ public struct PluginError: Error, Sendable, Hashable {
 
     /// Converts an error of the shared value types, such as JSON that does not fit a model.
     public init(_ error: ConnectorError) {
-        let objections: Set<ConnectorError.Code> = [
+        let problems: Set<ConnectorError.Code> = [
             .syntax, .invalidValue, .wrongType, .missingValue, .unknownKey,
         ]
         var message = error.message
         if let position = error.position { message = "\(position): \(message)" }
         if let fix = error.fix { message += "; \(fix)" }
         self.init(
-            objections.contains(error.code) ? .invalid : PluginStatus(code: error.code) ?? .failed,
+            problems.contains(error.code) ? .invalid : PluginStatus(code: error.code) ?? .failed,
             message,
             isRetryable: error.isRetryable,
             retryAfter: error.retryAfter

@@ -69,7 +69,7 @@ public struct UsedFiles: UsedCapability {
 
     /// Puts a file, replacing any file at its path. It becomes visible only as a whole.
     ///
-    /// It begins again, three times at most, if the store does not know the upload any more: a reload may have put another instance in
+    /// It begins again, three times at most, if the store no longer knows the upload: a reload may have put another instance in
     /// the place of the one to which it belongs.
     ///
     /// - Parameters:

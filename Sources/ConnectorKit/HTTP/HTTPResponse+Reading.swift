@@ -34,7 +34,7 @@ extension HTTPResponse {
         }
     }
 
-    /// The beginning of the body as one line of text, for messages; a cut ends in `…`, which lets the host recognise
+    /// The beginning of the body as one line of text, for messages; a cut ends in `…`, which lets the host recognize
     /// and redact a secret that was cut there.
     public var excerpt: String { excerpt(of: 200) }
 

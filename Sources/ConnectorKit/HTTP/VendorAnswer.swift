@@ -18,7 +18,7 @@ public import ConnectorBase
 /// mislabel the media type.
 ///
 /// Nor does a status alone prove a refusal: what answers 400 may be a gateway, or a server that now speaks TLS. An adapter whose vendor
-/// blames events with 400 or 422 also says how it recognises the vendor's words, so that nothing else turns events into dead letters.
+/// blames events with 400 or 422 also says how it recognizes the vendor's words, so that nothing else turns events into dead letters.
 public struct VendorAnswer: Sendable {
     private let vendor: String
     private let statuses: ClosedRange<Int>
@@ -31,7 +31,7 @@ public struct VendorAnswer: Sendable {
     ///   - vendor: The vendor's name, which becomes the domain of errors.
     ///   - statuses: The HTTP statuses of the answer.
     ///   - forms: The accepted forms of the body.
-    ///   - isRefusal: Whether an answer with status 400 or 422 is the vendor's; by default each is that is no web page.
+    ///   - isRefusal: Whether an answer with status 400 or 422 is the vendor's; by default, each that is not a web page is.
     public init(
         _ vendor: String,
         statuses: ClosedRange<Int> = 200...200,
@@ -127,13 +127,13 @@ public struct VendorAnswer: Sendable {
         of response: HTTPResponse,
         failure: (HTTPResponse) -> PluginError
     ) throws(PluginError) -> JSONValue {
-        var objection: PluginError?
+        var problem: PluginError?
         if statuses.contains(response.status) {
             var json: JSONValue?
             do throws(PluginError) {
                 if !response.body.isEmpty { json = try response.json() }
             } catch {
-                objection = error
+                problem = error
             }
             for form in forms { if let body = form.read(response, json) { return body } }
         }
@@ -141,10 +141,10 @@ public struct VendorAnswer: Sendable {
             let isStrange = [400, 422].contains(response.status) && !isRefusal(response)
             throw isStrange ? response.foreignAnswer(to: vendor) : failure(response)
         }
-        throw violation(response, objection)
+        throw violation(response, problem)
     }
 
-    private func violation(_ response: HTTPResponse, _ objection: PluginError?) -> PluginError {
+    private func violation(_ response: HTTPResponse, _ problem: PluginError?) -> PluginError {
         if response.isForeign { return response.foreignAnswer(to: vendor) }
         var expected = forms.map(\.name).joined(separator: " or ")
         if !statuses.contains(response.status) {
@@ -153,7 +153,7 @@ public struct VendorAnswer: Sendable {
         }
         let found = response.body.isEmpty ? "nothing" : "\"\(response.excerpt)\""
         // If the answer must be JSON, the position of the syntax error is the better message.
-        let reason = response.body.isEmpty ? nil : objection?.message
+        let reason = response.body.isEmpty ? nil : problem?.message
         return PluginError(
             .protocolViolation,
             reason.map { "\($0); \(vendor) answers \(expected)" }

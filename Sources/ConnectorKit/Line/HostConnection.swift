@@ -86,11 +86,13 @@ final class HostConnection: @unchecked Sendable {
         return unsafe (pointer ?? nil)?.assumingMemoryBound(to: Table.self)
     }
 
-    /// Completes a call. The host refuses a late completion; the plugin can ignore that.
-    func complete(_ operation: UInt64, _ result: Result<[UInt8]?, PluginError>) {
+    /// Completes a call.
+    ///
+    /// - Returns: Whether the host has taken the result. It refuses a late one.
+    func complete(_ operation: UInt64, _ result: Result<[UInt8]?, PluginError>) -> Bool {
         switch result {
         case .success(let bytes):
-            _ = unsafe (bytes ?? []).withUnsafeBufferPointer { buffer in
+            let status = unsafe (bytes ?? []).withUnsafeBufferPointer { buffer in
                 unsafe use { host in
                     unsafe host.pointee.complete(
                         host.pointee.context,
@@ -102,12 +104,14 @@ final class HostConnection: @unchecked Sendable {
                     )
                 }
             }
+            return status == Line.ok
         case .failure(let failure):
             var error = Line.emptyError
             let status = unsafe Line.write(failure, into: &error)
-            _ = unsafe use { host in
+            let answer = unsafe use { host in
                 unsafe host.pointee.complete(host.pointee.context, operation, status, nil, 0, &error)
             }
+            return answer == Line.ok
         }
     }
 }

@@ -23,14 +23,16 @@ final class Instance<P: Plugin>: Sendable {
     /// Runs an operation on the calling thread until its first suspension, and the rest on Swift's cooperative pool.
     func start(_ operation: UInt64, deadline: UInt64, _ work: @escaping Line.Work<P>) {
         calls.begin(operation)
+        let call = Deadline(deadline, on: clock)
         let task = Task.immediate {
             let result: Result<[UInt8]?, PluginError>
             do {
-                result = .success(try await Deadline.apply(deadline, on: self.clock) { try await work(self.plugin) })
+                result = .success(try await call.apply { try await work(self.plugin) })
             } catch {
                 result = .failure(PluginError(error))
             }
-            if self.calls.end(operation) { self.connection.complete(operation, result) }
+            let isClaimed = self.calls.end(operation) && self.connection.complete(operation, result)
+            if !isClaimed { call.undo() }
         }
         calls.attach(task, to: operation)
     }

@@ -19,8 +19,8 @@ package final class PluginCandidate: Sendable {
     /// The libraries that the image named when it was examined; nil if finding out would have meant reading a large
     /// file.
     package let neededLibraries: [String]?
-    /// The identity of the image's file when it was examined; nil if the image is not a file.
-    package let identity: FileIdentity?
+    /// The stamp of the image's file when it was examined; nil if the image is not a file.
+    package let stamp: FileStamp?
     /// Whether the path is that of the file itself, not of a symbolic link.
     package let isDirect: Bool
 
@@ -32,7 +32,7 @@ package final class PluginCandidate: Sendable {
         image: Image,
         embeddedText: [UInt8]?,
         neededLibraries: [String]? = nil,
-        identity: FileIdentity? = nil,
+        stamp: FileStamp? = nil,
         isDirect: Bool = false
     ) {
         self.manifest = manifest
@@ -41,7 +41,7 @@ package final class PluginCandidate: Sendable {
         self.image = image
         self.embeddedText = embeddedText
         self.neededLibraries = neededLibraries
-        self.identity = identity
+        self.stamp = stamp
         self.isDirect = isDirect
     }
 

@@ -84,9 +84,9 @@ extension PluginEntry {
     /// Whether this describes a usable image as it is now, and no sidecar is or was beside it.
     package func isCurrent(sidecar: String?) -> Bool {
         guard let candidate, candidate.sidecar == nil, sidecar == nil, case .file = candidate.image,
-            let identity = candidate.identity
+            let stamp = candidate.stamp
         else { return false }
-        return FileIdentity(path: candidate.path) == identity
+        return FileStamp(path: candidate.path) == stamp
     }
 
     /// Examines an image and the sidecar beside it.
@@ -113,8 +113,8 @@ extension PluginEntry {
                     image: .file,
                     embeddedText: reading.embeddedText,
                     neededLibraries: image.bytes.isWhole ? image.neededNames : nil,
-                    identity: image.bytes.identity,
-                    isDirect: FileIdentity(itself: path) == image.bytes.identity
+                    stamp: image.bytes.stamp,
+                    isDirect: FileStamp(itself: path) == image.bytes.stamp
                 )
             )
         } catch {

@@ -40,7 +40,7 @@ package enum PluginTrust {
 
     /// The reasons that others could change an image, a sidecar, or the directories that contain them.
     ///
-    /// - Parameter owner: Who may change the image, if that was read with its identity: then it is not read again.
+    /// - Parameter owner: Who may change the image, if that was read with its stamp: then it is not read again.
     private static func concerns(
         image: String?,
         _ owner: FileTrust.Owner? = nil,
@@ -84,8 +84,8 @@ package enum PluginTrust {
 extension PluginCandidate {
     /// Who may change the file; nil if that is not known, or depends on a symbolic link, too.
     fileprivate var owner: FileTrust.Owner? {
-        guard isDirect, let identity else { return nil }
-        return FileTrust.Owner(user: identity.owner, group: identity.group, mode: identity.mode)
+        guard isDirect, let stamp else { return nil }
+        return FileTrust.Owner(user: stamp.owner, group: stamp.group, mode: stamp.mode)
     }
 }
 

@@ -39,7 +39,7 @@ extension CrashNote {
     /// The image in a file, if it is the one that the process had loaded.
     private func unchangedImage(_ file: String) -> ELFImage? {
         guard file.hasPrefix("/"), !file.hasPrefix("/proc/"), let bytes = try? ImageBytes(path: file),
-            UInt64(clamping: bytes.identity.modified)
+            UInt64(clamping: bytes.stamp.modified)
                 < time.nanoseconds.addingReportingOverflow(1_000_000_000).partialValue
         else { return nil }
         return try? ELFImage(bytes)

@@ -30,7 +30,7 @@ package final class BroughtLibraries: Sendable {
 
     /// A library's file, and its bytes.
     private struct WatchedFile: Sendable {
-        let identity: FileIdentity
+        let stamp: FileStamp
         let digest: SHA256Digest
     }
 
@@ -54,7 +54,7 @@ package final class BroughtLibraries: Sendable {
     /// The digest of a file; one that is watched, and has not changed since, is not read again.
     private func digest(of file: ImageBytes) throws(ConnectorError) -> SHA256Digest {
         let known = files.withLock { $0[file.path] }
-        if let known, known.identity == file.identity { return known.digest }
+        if let known, known.stamp == file.stamp { return known.digest }
         return try file.sha256()
     }
 
@@ -83,7 +83,7 @@ package final class BroughtLibraries: Sendable {
     /// Remembers the files of libraries that the process has loaded.
     func watch(_ loaded: [ImageBytes]) throws(ConnectorError) {
         for file in loaded {
-            let watched = WatchedFile(identity: file.identity, digest: try digest(of: file))
+            let watched = WatchedFile(stamp: file.stamp, digest: try digest(of: file))
             files.withLock { $0[file.path] = watched }
         }
     }
@@ -93,7 +93,7 @@ package final class BroughtLibraries: Sendable {
     package var changedFiles: [String] {
         let known = files.withLock(\.self)
         return known.keys.sorted().filter { path in
-            guard let file = known[path], let identity = FileIdentity(path: path), identity != file.identity else {
+            guard let file = known[path], let stamp = FileStamp(path: path), stamp != file.stamp else {
                 return false
             }
             return (try? ImageBytes(path: path).sha256()) != file.digest
@@ -181,7 +181,7 @@ extension DependencyClosure {
             guard let own = member.replaced.first else { continue }
             if let used = member.contents?.image.bytes {
                 let similar = member.replaced.filter { $0.count == used.count }
-                if similar.contains(where: { $0.identity == used.identity }) { continue }
+                if similar.contains(where: { $0.stamp == used.stamp }) { continue }
                 if !similar.isEmpty, let digest = try? used.sha256(),
                     similar.contains(where: { (try? $0.sha256()) == digest })
                 {

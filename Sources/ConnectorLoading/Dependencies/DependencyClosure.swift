@@ -61,12 +61,13 @@ package struct DependencyClosure {
         #endif
         var known: Set<String> = []
         // One file may be found under many names.
-        var files: Set<FileIdentity> = [image.bytes.identity]
+        var files: Set<FileStamp> = [image.bytes.stamp]
         var next = 0
         while next < members.count, members.count < Self.memberLimit, known.count < Self.nameLimit {
             defer { next += 1 }
             guard let (image, dynamic) = members[next].contents else { continue }
             let requester = requester(next)
+            let auxiliary = image.auxiliaryLibraries(dynamic)
             for name in image.neededLibraries(dynamic) where known.insert(name).inserted {
                 #if os(Linux)
                     if isHere, var member = Self.member(loaded, named: name, requester: next) {
@@ -86,10 +87,11 @@ package struct DependencyClosure {
                     folders: result.folders
                 )
                 guard !result.hits.isEmpty else {
-                    members.append(member)
+                    // Another image may need the library.
+                    if auxiliary.contains(name) { known.remove(name) } else { members.append(member) }
                     continue
                 }
-                for hit in result.hits where files.insert(hit.image.bytes.identity).inserted {
+                for hit in result.hits where files.insert(hit.image.bytes.stamp).inserted {
                     member.path = hit.path
                     member.isRelativeToOrigin = hit.isRelativeToOrigin
                     member.contents = DynamicSection(hit.image).map { (hit.image, $0) }

@@ -115,7 +115,7 @@ package struct DependencyDiagnosis {
         return ConnectorError(
             .loadFailed,
             "the dynamic linker refused \(image.bytes.path)",
-            fix: "run: connector-host inspect \(image.bytes.path)",
+            fix: "correct what its reason names, and build the plugin on this system",
             cause: failure.text
         )
     }

@@ -8,8 +8,8 @@ package struct LibraryBeside: Sendable, Hashable {
     /// Its file.
     package let path: String
     /// The state of the file.
-    package let identity: FileIdentity
+    package let stamp: FileStamp
 
     /// Whether the file is still the same.
-    package var isCurrent: Bool { FileIdentity(path: path) == identity }
+    package var isCurrent: Bool { FileStamp(path: path) == stamp }
 }

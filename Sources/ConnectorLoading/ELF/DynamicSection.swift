@@ -17,6 +17,8 @@ package struct DynamicSection {
     ///
     /// Includes libraries of filters (`DT_FILTER`, `DT_AUXILIARY`), which are loaded like needed ones.
     private(set) package var needed: [Int] = []
+    /// The string offsets of the needed libraries that the image can do without (`DT_AUXILIARY`).
+    private(set) package var auxiliary: [Int] = []
     /// Whether the section ends with a null tag.
     private(set) package var isTerminated = false
     /// A tag that has two entries although it may have only one.
@@ -46,6 +48,7 @@ package struct DynamicSection {
             guard let tag = DynamicTag(rawValue: tag) else { continue }
             if tag.repeats {
                 needed.append(Int(exactly: value) ?? .max)
+                if tag == .auxiliary { auxiliary.append(Int(exactly: value) ?? .max) }
             } else {
                 if present & 1 << UInt64(tag.slot) != 0 { repeated = tag }
                 present |= 1 << UInt64(tag.slot)
@@ -94,6 +97,15 @@ extension ELFImage {
     /// The libraries that the image needs, in its order.
     package func neededLibraries(_ dynamic: DynamicSection) -> [String] {
         dynamic.needed.prefix(Self.neededLimit).compactMap { string(dynamic, at: $0) }
+    }
+
+    /// The ``neededLibraries(_:)`` whose absence does not prevent the dynamic linker from loading the image (glibc, dl-deps.c).
+    package func auxiliaryLibraries(_ dynamic: DynamicSection) -> Set<String> {
+        let offsets = dynamic.auxiliary.prefix(Self.neededLimit).filter { offset in
+            // The image may need one of them as well.
+            dynamic.needed.count { $0 == offset } == dynamic.auxiliary.count { $0 == offset }
+        }
+        return Set(offsets.compactMap { string(dynamic, at: $0) })
     }
 
     /// The libraries that the image needs; empty without a dynamic section.

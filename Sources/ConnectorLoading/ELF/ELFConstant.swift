@@ -3,6 +3,11 @@
 
 /// Constants of the ELF format, with the names of elf(5) in the comments.
 package enum ELFConstant {
+    /// `ELFOSABI_SYSV` in `EI_OSABI`: any system of the processor.
+    package static let anySystem: UInt8 = 0
+    /// `ELFOSABI_GNU` in `EI_OSABI`: a system with extensions of GNU.
+    package static let gnuSystem: UInt8 = 3
+
     /// `PT_LOAD`: mapped into memory.
     package static let load: UInt32 = 1
     /// `PT_DYNAMIC`: the dynamic section.

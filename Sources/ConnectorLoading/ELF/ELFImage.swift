@@ -80,6 +80,7 @@ package struct ELFImage: ManifestCarrier {
         )
         self.type = type
         guard architecture.is64Bit, !isForeignOrder else { throw Self.wrongArchitecture(bytes, architecture) }
+        try Self.checkIdentification(bytes)
         guard let segmentOffset = bytes.offset(at: 32), let sectionOffset = bytes.offset(at: 40),
             let segmentSize = bytes.integer(at: 54, as: UInt16.self),
             let segmentCount = bytes.integer(at: 56, as: UInt16.self),
@@ -112,6 +113,30 @@ package struct ELFImage: ManifestCarrier {
             segments.append(segment)
         }
         self.segments = segments
+    }
+
+    /// Checks what glibc's dynamic linker checks of `e_ident` and `e_version` before anything else (dl-load.c, `open_verify`).
+    private static func checkIdentification(_ bytes: ImageBytes) throws(ConnectorError) {
+        guard let identification = bytes.copy(at: 6, count: 10), let version = bytes.integer(at: 20, as: UInt32.self)
+        else {
+            throw truncated(bytes, "the ELF header")
+        }
+        guard identification[0] == 1, version == 1 else {
+            throw damaged(bytes, "ELF versions \(identification[0]) and \(version), where both are 1")
+        }
+        let system = identification[1]
+        guard system == ELFConstant.anySystem || system == ELFConstant.gnuSystem else {
+            throw ConnectorError(
+                .wrongArchitecture,
+                "\(bytes.path) was built for another operating system, number \(system) in ELF (EI_OSABI)",
+                fix: "build the plugin for this system, or install the build for it"
+            )
+        }
+        // GNU's own images may have a version of their ABI.
+        guard system == ELFConstant.gnuSystem || identification[2] == 0, identification[3...].allSatisfy({ $0 == 0 })
+        else {
+            throw damaged(bytes, "bytes 8 to 15 must be zero")
+        }
     }
 
     /// The file offset that the linker maps at an address; nil if the address is not backed by the file.

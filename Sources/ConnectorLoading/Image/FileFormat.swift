@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// Recognises files that are not ELF images, so that the message can name their format.
+/// Recognizes files that are not ELF images, so that the message can name their format.
 package enum FileFormat {
     /// The first bytes of files that are often named by mistake, their format, and the fix.
     private static let known: [(start: [UInt8], kind: String, fix: String)] = [
@@ -35,7 +35,7 @@ package enum FileFormat {
             "\(bytes.path) is not a shared library (ELF)" + (format.map { " but \($0.kind)" } ?? ""),
             fix: format?.fix ?? "name the plugin's shared library",
             cause: "the file begins with "
-                + start.prefix(4).map { String($0, radix: 16, uppercase: true) }.joined(separator: " ")
+                + start.prefix(4).map { $0.hexadecimal(uppercase: true) }.joined(separator: " ")
         )
     }
 }

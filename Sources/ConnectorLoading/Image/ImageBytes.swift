@@ -24,8 +24,8 @@ package final class ImageBytes {
     package let path: String
     /// The file's size when it was opened, in bytes.
     package let count: Int
-    /// The identity of the file and of its state.
-    package let identity: FileIdentity
+    /// The stamp of the file when it was opened.
+    package let stamp: FileStamp
     /// The copy, of which `available` bytes are filled in.
     private var storage: UnsafeMutableRawPointer
     private var available: Int
@@ -44,6 +44,13 @@ package final class ImageBytes {
         self.init(try OpenFile(path: path, limit: limit), path: path)
     }
 
+    /// Opens a file that is examined as if it were at another path.
+    ///
+    /// - Throws: As ``init(path:limit:)``.
+    package convenience init(path: String, shownAs other: String) throws(ConnectorError) {
+        self.init(try OpenFile(path: path, limit: ImageBytes.sizeLimit), path: other)
+    }
+
     /// Reads an open file, through a duplicate of its descriptor.
     ///
     /// - Throws: As ``init(path:limit:)``.
@@ -53,8 +60,8 @@ package final class ImageBytes {
 
     private init(_ file: consuming OpenFile, path: String) {
         self.path = path
-        count = file.identity.size
-        identity = file.identity
+        count = file.stamp.size
+        stamp = file.stamp
         let size = min(count, ReadBuffer.size)
         // Enough for the headers, the notes, and all of a small plugin.
         unsafe storage = ReadBuffer.take()
@@ -69,7 +76,7 @@ package final class ImageBytes {
         self.path = path
         count = bytes.count
         available = bytes.count
-        identity = FileIdentity(size: bytes.count)
+        stamp = FileStamp(size: bytes.count)
         descriptor = -1
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
         isReusable = false
@@ -100,11 +107,11 @@ package final class ImageBytes {
             releaseStorage()
             unsafe storage = whole
             isReusable = false
-            let file = OpenFile(adopting: descriptor, identity: identity)
+            let file = OpenFile(adopting: descriptor, stamp: stamp)
             available += unsafe file.read(into: storage + available, from: available, upTo: count - available)
             descriptor = file.take()
             // Not the time of the last change to the metadata: a new file that is renamed over this one changes that, too.
-            if FileIdentity(descriptor: descriptor)?.modified != identity.modified { available = 0 }
+            if FileStamp(descriptor: descriptor)?.modified != stamp.modified { available = 0 }
             closeFile()
         }
         return available == count

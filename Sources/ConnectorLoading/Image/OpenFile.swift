@@ -15,8 +15,8 @@ package import ConnectorPlatform
 
 /// A regular file open for reading, closed when the value is destroyed.
 package struct OpenFile: ~Copyable {
-    /// The identity of the opened file.
-    package let identity: FileIdentity
+    /// The stamp of the opened file.
+    package let stamp: FileStamp
     private var descriptor: Int32
 
     /// Opens a regular file of a size that a plugin or manifest may have.
@@ -26,7 +26,7 @@ package struct OpenFile: ~Copyable {
     ///
     /// - Throws: `not-found`, `unreadable` or `too-large`.
     package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
-        if let found = FileIdentity(path: path) { try Self.checkKind(of: found, path) }
+        if let found = FileStamp(path: path) { try Self.checkKind(of: found, path) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         try self.init(adopting: descriptor, path: path, limit: limit)
     }
@@ -36,17 +36,17 @@ package struct OpenFile: ~Copyable {
     /// - Throws: As ``init(path:limit:)``.
     package init(adopting descriptor: Int32, path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
-        guard let identity = FileIdentity(descriptor: descriptor) else {
+        guard let stamp = FileStamp(descriptor: descriptor) else {
             let number = errno
             close(descriptor)
             throw Self.failure(path, number)
         }
         do throws(ConnectorError) {
-            try Self.checkKind(of: identity, path)
-            guard identity.size <= limit else {
+            try Self.checkKind(of: stamp, path)
+            guard stamp.size <= limit else {
                 throw ConnectorError(
                     .tooLarge,
-                    "\(path) has \(identity.size) bytes, more than the limit of \(limit >> 10) KiB",
+                    "\(path) has \(stamp.size) bytes, more than the limit of \(limit >> 10) KiB",
                     fix: "check that it is the right file"
                 )
             }
@@ -55,13 +55,13 @@ package struct OpenFile: ~Copyable {
             throw error
         }
         self.descriptor = descriptor
-        self.identity = identity
+        self.stamp = stamp
     }
 
     /// Takes ownership of an open descriptor.
-    package init(adopting descriptor: Int32, identity: FileIdentity) {
+    package init(adopting descriptor: Int32, stamp: FileStamp) {
         self.descriptor = descriptor
-        self.identity = identity
+        self.stamp = stamp
     }
 
     deinit {
@@ -90,7 +90,7 @@ package struct OpenFile: ~Copyable {
     }
 
     /// Throws `unreadable` for anything but a regular file.
-    private static func checkKind(of file: FileIdentity, _ path: String) throws(ConnectorError) {
+    private static func checkKind(of file: FileStamp, _ path: String) throws(ConnectorError) {
         guard file.kind != S_IFREG else { return }
         let kind = file.kind == S_IFDIR ? "a directory" : "not a regular file"
         throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "check that it is the right path")

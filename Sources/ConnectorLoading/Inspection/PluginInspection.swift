@@ -149,6 +149,7 @@ package struct PluginInspection: Sendable {
             }
             return
         }
+        if let problem = StaticTLS.excess(path, needs: image.staticTLS(dynamic)) { problems.append(problem) }
         if let manifest {
             problems += Preflight.problems(of: manifest, soundness ?? ImageSoundness(image, dynamic))
             symbols = Self.symbols(of: manifest) { image.exports($0, dynamic) }

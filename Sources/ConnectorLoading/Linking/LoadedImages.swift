@@ -76,7 +76,7 @@ package final class LoadedImages: Sendable {
     ///   - name: The plugin with its version, or the name of a library.
     ///   - path: The file that the bytes were read from.
     ///   - staticTLS: The bytes of static TLS that the image and its libraries take.
-    ///   - warnings: What to tell about the libraries that the image uses.
+    ///   - warnings: The warnings about the libraries that the image uses.
     ///   - load: Loads the image.
     package func image<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,

@@ -38,6 +38,16 @@ package enum StaticTLS {
         return (namespaces - 1) * 192 + namespaces * 144 + tunable("optional_static_tls", 512, 0...(1 << 30))
     }
 
+    /// The error for an image that needs more than a process has for all images; nil if it needs less.
+    static func excess(_ path: String, needs size: Int) -> ConnectorError? {
+        guard let limit, size > limit else { return nil }
+        return ConnectorError(
+            .loadFailed,
+            "\(path) needs \(size) bytes of static TLS, and a process has \(limit) for all images that it loads",
+            fix: "compile the plugin without -ftls-model=initial-exec"
+        )
+    }
+
     /// The error for an image that needs more than what is left.
     static func exhausted(_ path: String, needs size: Int, used: Int, cause: String? = nil) -> ConnectorError {
         let left = limit.map { max(0, $0 - used) }

@@ -8,6 +8,11 @@
         /// Checks everything about an image that can be checked without running its code.
         package func check(_ candidate: PluginCandidate) throws(ConnectorError) { _ = try checkFile(candidate) }
 
+        /// Checks an image as if it were at another path.
+        package func check(_ candidate: PluginCandidate, at path: String) throws(ConnectorError) {
+            try check(candidate)
+        }
+
         private func checkFile(_ candidate: PluginCandidate) throws(ConnectorError) -> ImageBytes {
             let bytes = try ImageBytes(path: candidate.path)
             let image = try MachOImage(bytes)

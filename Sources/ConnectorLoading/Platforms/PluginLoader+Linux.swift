@@ -27,6 +27,24 @@ internal import ConnectorManifest
             if checked.staticTLS > left { throw exhausted(checked) }
         }
 
+        /// Checks an image as if it were at another path, with the libraries that it would find there and their symbols.
+        ///
+        /// - Throws: As ``check(_:)`` does, with the image's own path, but not that this process has too little static TLS left.
+        package func check(_ candidate: PluginCandidate, at path: String) throws(ConnectorError) {
+            let bytes = try ImageBytes(path: candidate.path, shownAs: path)
+            let libraries: [ImageBytes]
+            do throws(ConnectorError) {
+                let checked = try admitting(PluginAdmission()).checkFile(candidate, bytes)
+                let closure = DependencyClosure(of: checked.image, checked.soundness.dynamic)
+                if let problem = DependencyDiagnosis(closure).problems.first { throw problem }
+                libraries = checked.dependencies.relatives
+            } catch {
+                throw error.replacing(path, with: candidate.path)
+            }
+            // A signature is beside the file itself.
+            try admission.check(candidate, ImageBytes(path: candidate.path), libraries: libraries)
+        }
+
         /// The bytes of static TLS that loading an image takes; 0 if it cannot be read.
         package static func staticTLS(of candidate: PluginCandidate) -> Int {
             guard case .file = candidate.image, let bytes = try? ImageBytes(path: candidate.path),
@@ -43,20 +61,22 @@ internal import ConnectorManifest
             _ bytes: ImageBytes,
             elsewhere: Bool = false
         ) throws(ConnectorError) -> CheckedFile {
-            guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
+            guard bytes.readAll() else { throw Preflight.changed(bytes.path) }
             let image = try ELFImage(bytes)
             let soundness = try Preflight.linkable(image)
             let dynamic = soundness.dynamic
-            guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
+            guard candidate.isDescribed(by: image) else { throw Preflight.changed(bytes.path) }
             if let problem = Preflight.problems(of: candidate.manifest, soundness).first { throw problem }
             let dependencies = try NewDependencies(of: image, dynamic, elsewhere: elsewhere)
+            let staticTLS = image.staticTLS(dynamic) + dependencies.staticTLS
+            if let problem = StaticTLS.excess(bytes.path, needs: staticTLS) { throw problem }
             try admission.check(candidate, bytes, libraries: dependencies.relatives)
             return CheckedFile(
                 bytes: bytes,
                 image: image,
                 soundness: soundness,
                 dependencies: dependencies,
-                staticTLS: image.staticTLS(dynamic) + dependencies.staticTLS
+                staticTLS: staticTLS
             )
         }
 
@@ -96,7 +116,7 @@ internal import ConnectorManifest
             }
             guard let result else { throw Preflight.changed(candidate.path) }
             try BroughtLibraries.shared.watch(checked.dependencies.relatives)
-            LoadedFiles.shared.add(result, path: candidate.path, identity: checked.bytes.identity)
+            LoadedFiles.shared.add(result, path: candidate.path, stamp: checked.bytes.stamp)
             return (result, MappedCode(checked.soundness, result, entry: candidate.manifest.entry))
         }
 
@@ -211,7 +231,7 @@ internal import ConnectorManifest
 
         /// The files that the libraries were read from.
         package var librariesBeside: [LibraryBeside] {
-            libraries.map { LibraryBeside(path: $0.path, identity: $0.identity) }
+            libraries.map { LibraryBeside(path: $0.path, stamp: $0.stamp) }
         }
     }
 
@@ -222,7 +242,7 @@ internal import ConnectorManifest
         /// The bytes.
         package let content: ImageContent
         /// The state of the file that the bytes were read from.
-        let identity: FileIdentity
+        let stamp: FileStamp
         /// The descriptor of the file in memory, open as long as this object lives.
         package var descriptor: Int32 { file.descriptor }
         private let file: MemoryFile
@@ -230,10 +250,10 @@ internal import ConnectorManifest
         private init(
             _ bytes: UnsafeRawBufferPointer,
             path: String,
-            _ identity: FileIdentity
+            _ stamp: FileStamp
         ) throws(SystemError) {
             self.path = path
-            self.identity = identity
+            self.stamp = stamp
             file = unsafe try MemoryFile.sealing(bytes, name: path.lastPathComponent)
             content = unsafe file.content(bytes)
         }
@@ -245,7 +265,7 @@ internal import ConnectorManifest
             let sealed: SealedImageFile?
             do throws(SystemError) {
                 sealed = try unsafe bytes.withAllBytes { content throws(SystemError) in
-                    try unsafe SealedImageFile(content, path: bytes.path, bytes.identity)
+                    try unsafe SealedImageFile(content, path: bytes.path, bytes.stamp)
                 }
             } catch {
                 throw failure(error, bytes.path)

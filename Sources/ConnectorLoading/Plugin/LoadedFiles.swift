@@ -16,14 +16,14 @@ final class LoadedFiles: Sendable {
 
     private struct State: Hashable {
         var path: String
-        var identity: FileIdentity?
+        var stamp: FileStamp?
     }
 
     /// Everything that decides whether a file may be loaded, and what is loaded then.
     struct Request: Sendable, Equatable {
         private let path: String
         /// The image, its sidecar, and the signatures of both; nil for each that does not exist.
-        private let files: [FileIdentity?]
+        private let files: [FileStamp?]
         private let manifest: Manifest
         private let embeddedText: [UInt8]?
         private let admission: PluginAdmission
@@ -31,7 +31,7 @@ final class LoadedFiles: Sendable {
         init(_ candidate: PluginCandidate, _ admission: PluginAdmission) {
             path = candidate.path
             files = [candidate.path, candidate.sidecar].compactMap(\.self).flatMap { path in
-                [FileIdentity(path: path), FileIdentity(path: path + PluginAdmission.signatureEnding)]
+                [FileStamp(path: path), FileStamp(path: path + PluginAdmission.signatureEnding)]
             }
             (manifest, embeddedText) = (candidate.manifest, candidate.embeddedText)
             self.admission = admission
@@ -57,15 +57,15 @@ final class LoadedFiles: Sendable {
     private let loads = Mutex<[State: PendingLoad]>([:])
 
     /// Records what was loaded.
-    func add(_ image: LoadedImage, path: String, identity: FileIdentity) {
-        files.withLock { $0[State(path: path, identity: identity)] = image }
+    func add(_ image: LoadedImage, path: String, stamp: FileStamp) {
+        files.withLock { $0[State(path: path, stamp: stamp)] = image }
     }
 
     /// The image of a candidate whose file has changed since it was loaded; nil if it has not, or was never loaded. Blocks.
     func file(of candidate: PluginCandidate) -> PluginLoader.LoadedFile? {
-        guard let identity = candidate.identity,
-            let image = files.withLock({ $0[State(path: candidate.path, identity: identity)] }),
-            (try? ImageBytes(path: candidate.path))?.identity != identity
+        guard let stamp = candidate.stamp,
+            let image = files.withLock({ $0[State(path: candidate.path, stamp: stamp)] }),
+            (try? ImageBytes(path: candidate.path))?.stamp != stamp
         else { return nil }
         // The addresses in its table were checked when it was loaded.
         return (image, nil)
@@ -83,14 +83,14 @@ final class LoadedFiles: Sendable {
         _ load: () throws(ConnectorError) -> PluginLoader.LoadedFile
     ) throws(ConnectorError) -> PluginLoader.LoadedFile {
         let pending = loads.withLock { loads in
-            let state = State(path: candidate.path, identity: candidate.identity)
+            let state = State(path: candidate.path, stamp: candidate.stamp)
             let pending = loads[state] ?? PendingLoad()
             loads[state] = pending
             return pending
         }
         let before = pending.count.load(ordering: .relaxed)
         return try pending.last.withLock { last throws(ConnectorError) in
-            // Read the identities before the bytes: a file that changes after this counts as another one at the next load.
+            // Read the stamps before the bytes: a file that changes after this counts as another one at the next load.
             let request = Request(candidate, admission)
             if let last, last.request == request {
                 switch last.result {

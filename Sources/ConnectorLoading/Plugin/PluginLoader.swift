@@ -111,7 +111,10 @@ package struct PluginLoader: Sendable {
             for operation in capability.operations where unsafe functions.symbol(named: operation.symbol) == nil {
                 let role = "the operation \(operation.name) of \(capability.id)"
                 let isForeign = candidate.manifest.entry == nil
-                let fix = isForeign ? Preflight.symbolRemedy(operation.symbol, among: []) : Preflight.exportRemedy
+                let fix =
+                    isForeign
+                    ? Preflight.symbolRemedy(operation.symbol, among: [])
+                    : Preflight.exportRemedy(of: candidate.manifest)
                 throw Preflight.symbolAbsent(operation.symbol, role: role, path: candidate.path, fix: fix)
             }
         }

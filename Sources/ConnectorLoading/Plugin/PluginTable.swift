@@ -69,7 +69,8 @@ extension PluginTable {
     ) throws(ConnectorError) {
         typealias Entry = @convention(c) () -> UnsafeRawPointer?
         guard let address = unsafe functions.symbol(named: entry) else {
-            throw Preflight.symbolAbsent(entry, role: "its entry function", path: path)
+            let fix = Preflight.exportRemedy(of: manifest)
+            throw Preflight.symbolAbsent(entry, role: "its entry function", path: path, fix: fix)
         }
         guard let table = unsafe unsafeBitCast(address, to: Entry.self)() else {
             throw Self.misbehaved(path, "its entry function \(entry.excerpt) returned null")
@@ -93,7 +94,7 @@ extension PluginTable {
                 fix: "correct \"abi\" in the manifest, or compile with the headers it names"
             )
         }
-        // Read raw addresses first: null in a required field must be an error, not undefined behaviour.
+        // Read raw addresses first: null in a required field must be an error, not undefined behavior.
         func function(_ offset: Int) -> UnsafeRawPointer? {
             unsafe table.load(fromByteOffset: offset, as: UnsafeRawPointer?.self)
         }

@@ -9,7 +9,7 @@
     /// The sealed images that are being handed to runners: however many gates of an image open at once, its bytes are read, checked
     /// and sealed once, and are in memory once.
     ///
-    /// The gates that open own them; the record forgets what none of them keeps any more.
+    /// The gates that open own them; the record forgets what none of them keeps.
     final class SealedPlugins: Sendable {
         /// The record of this process.
         static let shared = SealedPlugins()
@@ -37,10 +37,10 @@
                 return lock
             }
             return try lock.withLock { last throws(ConnectorError) in
-                // Read the identities before the bytes: a file that changes after this counts as another one the next time.
+                // Read the stamps before the bytes: a file that changes after this counts as another one the next time.
                 let request = LoadedFiles.Request(candidate, admission)
                 if let last, last.request == request, let plugin = last.plugin,
-                    plugin.libraries.allSatisfy({ $0.identity == FileIdentity(path: $0.path) })
+                    plugin.libraries.allSatisfy({ $0.stamp == FileStamp(path: $0.path) })
                 {
                     return plugin
                 }

@@ -31,7 +31,7 @@ package enum Preflight {
         if let problem = abiProblem(manifest, path: path) { problems.append(problem) }
         var exported: [String]?
         func remedy(_ name: String) -> String {
-            guard manifest.entry == nil else { return exportRemedy }
+            guard manifest.entry == nil else { return exportRemedy(of: manifest) }
             // Each suggestion takes up to a millisecond, and a manifest may name thousands of functions.
             guard problems.count < 20 else { return symbolRemedy(name, among: []) }
             let names = exported ?? image.exportedNames(soundness.dynamic)
@@ -97,6 +97,13 @@ package enum Preflight {
     /// The fix for a function that the plugin does not export.
     package static let exportRemedy =
         "export it (CONNECTOR_EXPORT in C, @_cdecl or @c in Swift, #[no_mangle] in Rust), or correct the manifest"
+
+    /// The fix for a function that an image with an entry function does not export.
+    package static func exportRemedy(of manifest: Manifest) -> String {
+        guard manifest.library != nil else { return exportRemedy }
+        return
+            "remove \"entry\" from the manifest: what \"library\" names was not written as a plugin, and has none; or export it"
+    }
 
     /// What to do about a function that a foreign library does not export: only the manifest can be wrong.
     ///

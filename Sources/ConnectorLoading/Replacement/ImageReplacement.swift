@@ -107,9 +107,7 @@ package struct ImageReplacement: Sendable {
         var error = error
         // A sidecar belongs beside the image that is replaced.
         if error.code == .noManifest { error.fix = ManifestReading.none(target).fix }
-        error.message = error.message.replacing(image.staged, with: source)
-        error.cause = error.cause?.replacing(image.staged, with: source)
-        return error
+        return error.replacing(image.staged, with: source)
     }
 
     // MARK: Steps
@@ -168,7 +166,7 @@ package struct ImageReplacement: Sendable {
                 return true
             }
             guard isWhole != nil else { throw SystemError(EIO) }
-            if let model = FileIdentity(path: model) {
+            if let model = FileStamp(path: model) {
                 try OutputFile.copyAccess(of: model, to: descriptor)
             } else {
                 try check(fchmod(descriptor, 0o644))
@@ -201,5 +199,15 @@ package struct ImageReplacement: Sendable {
                 : "the system provides \(candidate.path), so it is not replaced from here",
             fix: "install or link another version, and restart the host"
         )
+    }
+}
+
+extension ConnectorError {
+    /// The error with the name of another file.
+    func replacing(_ path: String, with other: String) -> ConnectorError {
+        var error = self
+        error.message = error.message.replacing(path, with: other)
+        error.cause = error.cause?.replacing(path, with: other)
+        return error
     }
 }

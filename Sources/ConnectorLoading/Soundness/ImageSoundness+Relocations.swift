@@ -31,7 +31,7 @@ extension ImageSoundness {
         try writes.checkInitializers()
     }
 
-    /// Whether a relocation may write a value: an address in the image, ignoring the highest byte, in which optimised
+    /// Whether a relocation may write a value: an address in the image, ignoring the highest byte, in which optimized
     /// Swift code tags constant strings.
     func isAddress(_ value: UInt64) -> Bool { value & .max >> 8 <= memoryEnd }
 

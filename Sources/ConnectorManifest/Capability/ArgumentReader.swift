@@ -8,10 +8,11 @@ package import ConnectorCapabilities
 ///
 /// A word is the value of the next parameter, or `NAME=VALUE`. Values are JSON, except that a `string` is taken
 /// verbatim. A single JSON object may hold all arguments by name, unless the first parameter takes `json`; where that
-/// takes a text, an object with any other name is the text. If exactly one parameter takes `json`, `NAME=VALUE` with
-/// any other name is a member of it: `query=Berlin limit=1`. A member whose type in the model is text is also taken
-/// verbatim, unless it is written as a JSON string. Where a text may stand without quotation marks, one that begins as an
-/// object or an array must be JSON: it would be a mistake in it otherwise.
+/// takes a text, an object with any other name is the text, and where it takes a handle, `{"handle": 1}` is the handle.
+/// If exactly one parameter takes `json`, `NAME=VALUE` with any other name is a member of it: `query=Berlin limit=1`. A
+/// member whose type in the model is text is also taken verbatim, unless it is written as a JSON string. Where a text may
+/// stand without quotation marks, one that begins as an object or an array must be JSON: it would be a mistake in it
+/// otherwise.
 package struct ArgumentReader: Sendable, Hashable {
     /// The operation to call.
     package let operation: String
@@ -60,7 +61,7 @@ package struct ArgumentReader: Sendable, Hashable {
     /// - Throws: `invalid`, with the signature.
     package func arguments(_ words: [String]) throws(ConnectorError) -> JSONObject {
         if words.count == 1, let first = inputs.first, first.type != .json, let word = words.first, word.hasPrefix("{"),
-            case .object(let object)? = try? JSONValue(parsing: word),
+            case .object(let object)? = try? JSONValue(parsing: word), !(first.type == .handle && object.isHandle),
             !first.type.isText || !object.isEmpty && object.names.allSatisfy(isInput)
         {
             return object
@@ -240,6 +241,11 @@ package struct ArgumentReader: Sendable, Hashable {
     private func wrong(_ message: String, otherwise hint: String = "", cause: String? = nil) -> ConnectorError {
         ConnectorError(.invalid, message, fix: "call it as \(operation)\(signature)\(hint)", cause: cause)
     }
+}
+
+extension JSONObject {
+    /// Whether this is how JSON writes a handle.
+    fileprivate var isHandle: Bool { names == ["handle"] && self["handle"]?.integer != nil }
 }
 
 extension ValueType {

@@ -65,7 +65,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     /// Every capability that the project defines.
     public static let all: [CapabilityDefinition] = [analytics, crash, database, geocoder, settings, sensor, files]
 
-    /// User behaviour, in the terms of the Segment specification.
+    /// User behavior, in the terms of the Segment specification.
     public static let analytics = CapabilityDefinition(
         "analytics/1",
         "What users do: events, identities, pages and groups.",

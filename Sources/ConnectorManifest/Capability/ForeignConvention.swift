@@ -7,6 +7,8 @@ public import ConnectorBase
 public struct ForeignConvention: Sendable, Hashable {
     /// The return values that mean success.
     public var status: Status
+    /// The integer type of the status that a function returns whose signature has no result; C's `int` unless the manifest says more.
+    package var statusType: ValueType = .i32
     /// The error codes, such as `conflict`, by number.
     public var codes: [Int64: ConnectorError.Code]
     /// The parameters whose handles the library frees. The host revokes them before the call.
@@ -28,6 +30,9 @@ public struct ForeignConvention: Sendable, Hashable {
         /// -1 is a failure, with the reason in `errno`; anything else is the result.
         case errno
     }
+
+    /// The type of a function's return value.
+    package func returnType(of signature: Signature) -> ValueType { signature.results.first?.type ?? statusType }
 
     /// Whether the function returns the signature's single result.
     package func returnsValue(of signature: Signature) -> Bool {

@@ -134,8 +134,7 @@ extension JSONReader {
 
     /// Reports a text that is not a SHA-256 in lower-case hexadecimal.
     private mutating func checkDigest(_ text: String?, at path: JSONPath) {
-        guard let text, text.utf8.count != 64 || !text.utf8.allSatisfy({ $0.isDigit || (0x61...0x66).contains($0) })
-        else { return }
+        guard let text, text.utf8.count != 64 || !text.utf8.allSatisfy(\.isLowercaseHexDigit) else { return }
         report(.invalidValue, "\(name(of: path)) must be 64 digits in lower-case hexadecimal", at: path)
     }
 

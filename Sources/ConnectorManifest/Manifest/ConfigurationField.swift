@@ -23,6 +23,10 @@ public struct ConfigurationField: Sendable, Hashable {
     public var minimum: Double?
     /// The highest number allowed.
     public var maximum: Double?
+    /// Whether a required text may be empty: a function of a foreign library that needs one may take any.
+    package var mayBeEmpty = false
+    /// The type that a function of a foreign library takes the value as; nil if none takes it.
+    package var parameter: ValueType?
 
     /// The type of a field's value.
     public enum FieldType: String, Sendable, Hashable, CaseIterable {
@@ -47,13 +51,40 @@ public struct ConfigurationField: Sendable, Hashable {
 
 extension ConfigurationField {
     /// The reason this field rejects a value; nil if it accepts the value.
-    package func objection(to value: JSONValue) -> String? {
-        if let objection = typeObjection(to: value) { return objection }
+    package func problem(with value: JSONValue) -> String? {
+        if let problem = typeProblem(with: value) { return problem }
         let isAllowed = allowedValues.contains { $0 == value || ($0.number != nil && $0.number == value.number) }
         if !allowedValues.isEmpty, !isAllowed {
             return
                 "must be one of \(allowedValues.prefix(20).map(\.description).joined(separator: ", ").excerpt(of: 300))"
         }
+        return parameterProblem(with: value) ?? boundsProblem(with: value)
+    }
+
+    /// The reason this field rejects one of its allowed values; nil if it accepts the value.
+    package func problem(withListed value: JSONValue) -> String? {
+        typeProblem(with: value) ?? parameterProblem(with: value) ?? boundsProblem(with: value)
+    }
+
+    /// The reason a function cannot take a value that has this field's type; nil if it can, or if no function takes the field.
+    private func parameterProblem(with value: JSONValue) -> String? {
+        if value == .null, !isRequired { return nil }
+        switch parameter {
+        case .cstring:
+            return value.string?.utf8.contains(0) ?? false ? "must not contain NUL" : nil
+        case .u64:
+            let number = value.string.flatMap { $0.utf8.allSatisfy(\.isDigit) ? UInt64($0) : nil }
+            return value.integer == nil && number == nil ? "must be an integer from 0 to \(UInt64.max)" : nil
+        case .bytes, .bytes32:
+            let decoded = value["base64"]?.string.flatMap { Base64.decode($0) }
+            return value.string == nil && decoded == nil
+                ? "must be a string, or its bytes as {\"base64\": \"…\"}" : nil
+        default: return nil
+        }
+    }
+
+    /// The reason a number is outside this field's bounds; nil if it is inside, and for any other value.
+    private func boundsProblem(with value: JSONValue) -> String? {
         guard let number = value.number else { return nil }
         if let minimum, number < minimum { return "must be at least \(JSONValue.number(minimum).brief)" }
         if let maximum, number > maximum { return "must be at most \(JSONValue.number(maximum).brief)" }
@@ -61,7 +92,7 @@ extension ConfigurationField {
     }
 
     /// The reason a value does not have this field's type; nil if it does.
-    package func typeObjection(to value: JSONValue) -> String? {
+    package func typeProblem(with value: JSONValue) -> String? {
         switch type {
         case .string: value.string == nil ? "must be a string, not \(value.kind)" : nil
         case .integer: value.integer == nil ? "must be an integer, not \(value.kind)" : nil

@@ -172,7 +172,7 @@ extension JSONReader {
                 of: value,
                 at: path,
                 allowed: ["symbol", "signature", "documentation", "delivered", "prompt", "safe"]
-                    + (isForeign ? ["status", "codes", "releases"] : [])
+                    + (isForeign ? ["status", "statusType", "codes", "releases"] : [])
             )
         else {
             return nil

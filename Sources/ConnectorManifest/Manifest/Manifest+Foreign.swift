@@ -25,16 +25,62 @@ extension JSONReader {
                 at: path.appending("status")
             )
         }
+        let codes = codes(in: object, at: path)
         let convention = ForeignConvention(
             status: status ?? .none,
-            codes: codes(in: object, at: path),
+            statusType: statusType(of: signature, status ?? .none, codes, in: object, at: path),
+            codes: codes,
             releases: releases(of: signature, in: object, at: path),
             resultName: resultName
         )
-        for objection in objections(to: signature, convention) {
-            report(.invalidValue, objection, at: path.appending("signature"))
+        for problem in foreignProblems(with: signature, convention) {
+            report(.invalidValue, problem, at: path.appending("signature"))
         }
         return convention
+    }
+
+    /// Reads the type of the return value of a function whose signature has no result.
+    private mutating func statusType(
+        of signature: Signature,
+        _ status: ForeignConvention.Status,
+        _ codes: [Int64: ConnectorError.Code],
+        in object: JSONObject,
+        at path: JSONPath
+    ) -> ValueType {
+        let usual = ValueType.i32
+        guard let name = string("statusType", in: object, at: path) else { return usual }
+        let here = path.appending("statusType")
+        guard signature.results.isEmpty else {
+            report(
+                .invalidValue,
+                "the result of the signature is the status, and has its type",
+                fix: "remove \"statusType\"",
+                at: here
+            )
+            return usual
+        }
+        guard status != .none || !codes.isEmpty else {
+            report(
+                .invalidValue,
+                "without \"status\" and \"codes\" nothing reads what the function returns",
+                fix: "add \"status\", or remove \"statusType\"",
+                at: here
+            )
+            return usual
+        }
+        let isSigned = status == .negative || status == .errno
+        let rule = isSigned ? "the status \"\(status)\" needs a signed integer" : "a status is an integer"
+        let known = isSigned ? ValueType.signedIntegers : ValueType.signedIntegers + ValueType.unsignedIntegers
+        guard let type = ValueType(rawValue: name), known.contains(type) else {
+            report(
+                .invalidValue,
+                "statusType is \"\(name.excerpt)\", and \(rule)",
+                fix: "known: \(known.map(\.rawValue).joined(separator: ", "))",
+                at: here
+            )
+            return usual
+        }
+        return type
     }
 
     private mutating func releases(of signature: Signature, in object: JSONObject, at path: JSONPath) -> [String] {
@@ -79,50 +125,52 @@ extension JSONReader {
         return codes
     }
 
-    private func objections(to signature: Signature, _ convention: ForeignConvention) -> [String] {
-        var objections: [String] = []
-        if signature.isAsync { objections.append("a foreign function is never async: it runs on a worker thread") }
-        if signature.results.count > 1 { objections.append("a foreign function returns at most one value") }
+    private func foreignProblems(with signature: Signature, _ convention: ForeignConvention) -> [String] {
+        var problems: [String] = []
+        if signature.isAsync { problems.append("a foreign function is never async: it runs on a worker thread") }
+        if signature.results.count > 1 { problems.append("a foreign function returns at most one value") }
         let result = signature.results.first?.type
         switch convention.status {
         case .zero:
             if result != nil {
-                objections.append("with the status \"zero\" the return value is the status: use out parameters")
+                problems.append(
+                    "with the status \"zero\" the return value is the status: use out parameters, and \"statusType\" for its type"
+                )
             }
         case .null:
             if result != .handle, result != .cstring {
-                objections.append("the status \"null\" needs \"-> handle\" or \"-> cstring\"")
+                problems.append("the status \"null\" needs \"-> handle\" or \"-> cstring\"")
             }
         case .negative, .errno:
-            if let result, ![.i8, .i16, .i32, .i64].contains(result) {
-                objections.append("the status \"\(convention.status)\" needs a signed integer as result")
+            if let result, !ValueType.signedIntegers.contains(result) {
+                problems.append("the status \"\(convention.status)\" needs a signed integer as result")
             }
         case .none: break
         }
         let isLength = result.map { $0.isScalar && ![.f32, .f64, .handle].contains($0) } ?? false
         for parameter in signature.parameters where parameter.direction == .out && !parameter.type.isScalar {
             guard parameter.type != .cstring, convention.status == .zero || !isLength else { continue }
-            objections.append(
+            problems.append(
                 "how many bytes are in \"\(parameter.name)\" must be the result, such as \"-> i64\"; or use out cstring"
             )
         }
         if let result, !result.isScalar, result != .cstring {
-            objections.append(
+            problems.append(
                 "a foreign function cannot return \(result): use cstring, a number, a handle or an out buffer"
             )
         }
-        return objections
+        return problems
     }
 
     /// Reads the operations that open and close a gate.
     ///
-    /// - Parameter fields: The fields of the configuration, from which they take values.
+    /// - Parameter fields: The fields of the configuration, from which they take values; narrowed to the values that they can take.
     mutating func lifecycle(
         in object: JSONObject,
         at path: JSONPath,
         isForeign: Bool,
         capabilities: [Capability],
-        fields: [ConfigurationField]
+        fields: inout [ConfigurationField]
     ) -> ForeignLifecycle? {
         guard let value = object["lifecycle"] else { return nil }
         let here = path.appending("lifecycle")
@@ -151,6 +199,7 @@ extension JSONReader {
         let given = fields.map(\.name)
         if let open {
             checkInputs(of: open, given: given, "which is no field of the configuration", at: here.appending("open"))
+            narrow(&fields, to: open, at: path)
         }
         if let close = lifecycle.close.flatMap({ capabilities.operation(named: $0) })?.operation {
             checkInputs(
@@ -160,6 +209,7 @@ extension JSONReader {
                 opening: open,
                 at: here.appending("close")
             )
+            narrow(&fields, to: close, besides: open?.outputs.map { $0.name } ?? [], at: path)
         }
         if let open { checkBound(by: open, capabilities, at: path.appending("capabilities")) }
         return lifecycle
@@ -169,12 +219,12 @@ extension JSONReader {
     ///
     /// - Parameters:
     ///   - given: The names of what the host has.
-    ///   - objection: What is said of another input.
+    ///   - problem: What is said of another input.
     ///   - open: The operation that should give it; nil if that is the configuration.
     private mutating func checkInputs(
         of operation: Operation,
         given: [String],
-        _ objection: String,
+        _ problem: String,
         opening open: Operation? = nil,
         at path: JSONPath
     ) {
@@ -188,7 +238,7 @@ extension JSONReader {
                 } else {
                     "declare \"\(input.name)\" in \"configuration\""
                 }
-            report(.invalidValue, "\(operation.name) needs \"\(input.name)\", \(objection)", fix: fix, at: path)
+            report(.invalidValue, "\(operation.name) needs \"\(input.name)\", \(problem)", fix: fix, at: path)
         }
     }
 
@@ -217,7 +267,7 @@ extension ValueType {
     /// Whether the host can pass a value of this type where a function takes another one.
     fileprivate func isPassable(as other: ValueType) -> Bool {
         let kinds: [Set<ValueType>] = [
-            [.i8, .i16, .i32, .i64], [.u8, .u16, .u32, .u64], [.f32, .f64], [.handle],
+            Set(ValueType.signedIntegers), Set(ValueType.unsignedIntegers), [.f32, .f64], [.handle],
             [.string, .bytes, .bytes32, .json, .cstring],
         ]
         return kinds.contains { $0.contains(self) && $0.contains(other) }

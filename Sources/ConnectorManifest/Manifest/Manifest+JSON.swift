@@ -21,10 +21,13 @@ extension Manifest {
     /// Reads a manifest, and returns all its problems.
     package static func read(_ text: [UInt8], file: String) -> (manifest: Manifest?, problems: [ConnectorError]) {
         guard text.count <= sizeLimit else {
-            let message = "the manifest has \(text.count) bytes, more than \(sizeLimit >> 10) KiB"
-            return (
-                nil, [ConnectorError(.invalidManifest, message, position: FilePosition(file: file, line: 1, column: 1))]
+            let problem = ConnectorError(
+                .invalidManifest,
+                "the manifest has more than \(sizeLimit >> 10) KiB",
+                fix: "shorten its descriptions, or make several plugins of it",
+                position: FilePosition(file: file, line: 1, column: 1)
             )
+            return (nil, [problem])
         }
         do throws(ConnectorError) {
             let value = try JSONValue(parsing: text, file: file)
@@ -73,16 +76,16 @@ extension JSONReader {
         }
         let id = identifier("id", in: object, at: root)
         let version = version(in: object, at: root)
-        let library = string("library", in: object, at: root)
-        let entry = string("entry", in: object, at: root, required: library == nil)
+        let library = library(in: object, at: root)
+        let entry = string("entry", in: object, at: root, required: object["library"] == nil)
         if let entry { checkSymbol(entry, at: root.appending("entry")) }
         // Without either, the entry was forgotten: report only that.
-        let isForeign = entry == nil && library != nil
+        let isForeign = entry == nil && object["library"] != nil
         let abi = abi(in: object, at: root)
         let services = self.object("services", in: object, at: root) ?? JSONObject()
         let servicesPath = root.appending("services")
         _ = members(of: .object(services), at: servicesPath, allowed: ["required", "optional"])
-        let configuration = configuration(in: object, at: root)
+        var configuration = configuration(in: object, at: root)
         let egress = egress(in: object, at: root, fields: configuration)
         let batch = self.object("batch", in: object, at: root) ?? JSONObject()
         let batchPath = root.appending("batch")
@@ -94,7 +97,7 @@ extension JSONReader {
             at: root,
             isForeign: isForeign,
             capabilities: capabilities,
-            fields: configuration
+            fields: &configuration
         )
         let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
         let thread = Manifest.ThreadClass(rawValue: threadName)
@@ -155,6 +158,20 @@ extension JSONReader {
             return nil
         }
         return version
+    }
+
+    /// Reads the name or path of an existing library, which a plugin with an entry function has no use for.
+    private mutating func library(in object: JSONObject, at path: JSONPath) -> String? {
+        guard let name = string("library", in: object, at: path) else { return nil }
+        guard name.contains(where: { !$0.isWhitespace }), !name.utf8.contains(0) else {
+            report(
+                .invalidValue,
+                "library must be the name or the path of a shared library, such as libz.so.1",
+                at: path.appending("library")
+            )
+            return nil
+        }
+        return name
     }
 
     /// Reads the versions of the ABI that an image works with.
@@ -278,14 +295,14 @@ extension JSONReader {
             maximum: self.value("maximum", in: object, at: path, kind: "a number") { $0.number }
         )
         field.allowedValues = self.value("values", in: object, at: path, kind: "an array") { $0.array } ?? []
-        if let value = field.defaultValue, let objection = field.objection(to: value) {
-            report(.invalidValue, "\(self.name(of: path)): the default \(objection)", at: path.appending("default"))
+        if let value = field.defaultValue, let problem = field.problem(with: value) {
+            report(.invalidValue, "\(self.name(of: path)): the default \(problem)", at: path.appending("default"))
         }
         for (index, value) in field.allowedValues.enumerated() {
-            guard let objection = field.objection(to: value) else { continue }
+            guard let problem = field.problem(withListed: value) else { continue }
             report(
                 .invalidValue,
-                "\(self.name(of: path)): an allowed value \(objection)",
+                "\(self.name(of: path)): an allowed value \(problem)",
                 at: path.appending("values").appending(index)
             )
         }

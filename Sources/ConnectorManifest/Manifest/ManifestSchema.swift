@@ -205,6 +205,14 @@ package enum ManifestSchema {
                     "enum": .array(ForeignConvention.Status.allCases.map { .string($0.rawValue) }), "default": "none",
                     "description": "With library: how the function reports success.",
                 ],
+                "statusType": [
+                    "enum": .array(
+                        (ValueType.signedIntegers + ValueType.unsignedIntegers).map { .string($0.rawValue) }
+                    ),
+                    "default": "i32",
+                    "description":
+                        "With library: the type of the status that the function returns, if its signature has no result.",
+                ],
                 "codes": [
                     "type": "object",
                     "additionalProperties": [

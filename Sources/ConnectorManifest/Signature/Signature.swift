@@ -59,6 +59,13 @@ extension Signature {
         signature.parameters.removeAll { $0.direction == .in && names.contains($0.name) }
         return signature
     }
+
+    /// The name of the only input, if that input is JSON; nil otherwise.
+    package var onlyJSON: String? {
+        let inputs = parameters.filter { $0.direction == .in }
+        guard inputs.count == 1, let input = inputs.first, input.type == .json else { return nil }
+        return input.name
+    }
 }
 
 extension Signature: CustomStringConvertible {

@@ -24,6 +24,11 @@ package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomS
     /// The name in a signature.
     package var description: String { rawValue }
 
+    /// The integers that may be negative.
+    package static let signedIntegers: [ValueType] = [.i8, .i16, .i32, .i64]
+    /// The integers that are never negative.
+    package static let unsignedIntegers: [ValueType] = [.u8, .u16, .u32, .u64]
+
     /// Whether the value is passed as one number or pointer, without a length.
     package var isScalar: Bool {
         switch self {

@@ -11,8 +11,8 @@ internal import Synchronization
 /// found; that one becomes a dead letter, and the batches grow again. After any other failure of a batch, or of its end, the delivery
 /// pauses: exponentially longer, at random, and not shorter than the vendor asks for, up to a day. The same events follow, without what has
 /// arrived meanwhile, since the vendor may have taken them, and only its answer was lost. After the second attempt in a row that takes too
-/// long, or ends the plugin's runner, half of them follow. Events that fail by themselves wait on their own, and hold up no others; if none
-/// was delivered with them, from their second attempt on.
+/// long, ends the plugin's runner, or fails for a reason that is not the connection's, half of them follow. Events that fail by themselves
+/// wait on their own, and hold up no others; if none was delivered with them, from their second attempt on.
 package final class Delivery: Sendable {
     /// The connector.
     let target: DeliveryTarget
@@ -41,7 +41,7 @@ package final class Delivery: Sendable {
 
     /// What a delivery is doing.
     package enum Condition: Sendable, Hashable {
-        /// Nothing is due, or a batch is still being filled.
+        /// Nothing is due, a batch is still being filled, or the pace allows none yet.
         case idle
         /// A batch is under way; after a failure, it is the next attempt.
         case delivering(after: DeliveryFailure?)
@@ -49,6 +49,15 @@ package final class Delivery: Sendable {
         case waitingForGate
         /// The vendor did not take the last batch; the next attempt is at that time.
         case paused(DeliveryFailure, until: Timestamp)
+
+        /// Why the last attempt failed; nil if it did not.
+        package var failure: DeliveryFailure? {
+            switch self {
+            case .paused(let failure, until: _): failure
+            case .delivering(after: let failure): failure
+            case .idle, .waitingForGate: nil
+            }
+        }
     }
 
     /// A wait that the vendor has asked for.
@@ -87,8 +96,8 @@ package final class Delivery: Sendable {
         var isAwake = false
         /// What the delivery that follows this one has to wait out; nil for nothing, and until this one has ended.
         var unfinishedPause: Pause?
-        /// How often an operator has wanted all retries at once.
-        var hastenings = 0
+        /// How often an operator has asked for all retries at once.
+        var expediteCount = 0
         /// The signal that ends the wait in progress, and how much must arrive to end it; nil if no arrival does.
         var waiter: (signal: OneShot<Void>, enough: Arrivals?)?
     }
@@ -115,11 +124,11 @@ package final class Delivery: Sendable {
     /// Whether the delivery ends after the batch under way.
     var isStopping: Bool { state.withLock(\.isStopping) }
 
-    /// Whether no wait is to go on: the delivery was stopped, or an attempt is wanted at once.
+    /// Whether waits are to end: the delivery was stopped, or an operator asked for an attempt.
     var isAwake: Bool { state.withLock { $0.isStopping || $0.isAwake } }
 
-    /// How often an operator has wanted all retries at once.
-    var hastenings: Int { state.withLock(\.hastenings) }
+    /// How often an operator has asked for all retries at once.
+    var expediteCount: Int { state.withLock(\.expediteCount) }
 
     // MARK: Waking
 
@@ -139,9 +148,9 @@ package final class Delivery: Sendable {
     /// Notes that other processes may have added events, an unknown number of them.
     package func arrivedElsewhere() { arrived(.max, bytes: .max) }
 
-    /// Notes that an operator wants all retries at once, also of what the attempt under way leaves to wait on its own. Call it before the
-    /// engine makes the others due, and ``wake()`` afterwards.
-    package func willHasten() { state.withLock { $0.hastenings += 1 } }
+    /// Notes that an operator asks for all retries at once, including those of events that the current attempt sets to retry on their
+    /// own. Call it before the engine makes the others due, and ``wake()`` afterwards.
+    package func willExpediteRetries() { state.withLock { $0.expediteCount += 1 } }
 
     /// Ends any pause, also one that the vendor asked for: an operator asks for an attempt now.
     package func wake() {

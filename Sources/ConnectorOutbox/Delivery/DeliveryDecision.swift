@@ -21,7 +21,7 @@ struct DeliveryDecision {
         case split
         /// The next batch: this one is tried again at that time, and its failure says nothing of others.
         case leave(DeliveryFailure, until: Timestamp)
-        /// What has kept its place, once the vendor can take it.
+        /// The same batch, without the settled events, once the vendor can take it.
         case pause(DeliveryFailure, atLeast: Duration?, Suspect)
     }
 
@@ -31,12 +31,13 @@ struct DeliveryDecision {
     enum Suspect: Hashable {
         /// Nothing in the batch: other events would have failed like it.
         case connection
-        /// The size of the batch or one of its events: the call took too long, or the plugin's runner ended during it.
+        /// The size of the batch or one of its events: the call took too long, the plugin's runner ended during it, or several events failed
+        /// as a whole for a reason that is not the connection's.
         case batch
         /// The event with this id, which the failure names: it was alone in the call during which the plugin's runner ended.
         case event(String)
-        /// Every event that was sent: none was delivered, and each failed by itself, which says nothing of others. The failure of a whole
-        /// batch counts only if the batch has a single event.
+        /// Every event that was sent: none was delivered, and each failed by itself, or was alone in a batch that did. That says nothing of
+        /// others.
         case everyEvent
     }
 
@@ -66,7 +67,7 @@ struct DeliveryDecision {
                     (outcomes, failures, next) = Self.leave(answers, answers.map { _ in .failed }, of: batch, retryTime)
                     return
                 }
-                var suspect = count == 1 && !isConnection ? Suspect.everyEvent : .connection
+                var suspect = isConnection ? Suspect.connection : count == 1 ? .everyEvent : .batch
                 if error.hasTimedOut || error.hasEndedRunner { suspect = .batch }
                 if error.hasEndedRunner, count == 1 {
                     failure.name(batch.entries[0])

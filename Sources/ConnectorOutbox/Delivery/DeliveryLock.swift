@@ -13,7 +13,8 @@ internal import ConnectorPlatform
 /// The right of one host to deliver the events of a directory; given up when the lock is dropped or the process
 /// ends.
 package final class DeliveryLock: Sendable {
-    private let descriptor: Int32
+    /// Nil for an outbox that no other process sees.
+    private let lock: FileLock?
     private let path: String
 
     /// Takes the lock.
@@ -21,13 +22,13 @@ package final class DeliveryLock: Sendable {
     /// - Throws: `conflict` if another host has it, `storage` if the lock cannot be made.
     package init(_ directory: String) throws(ConnectorError) {
         path = "\(directory)/lock"
-        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             let error = SystemError()
             throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(error)", fix: error.diskRemedy)
         }
+        lock = FileLock(descriptor)
         guard let refusal = Self.take(descriptor) else { return }
-        // Everything is initialized, so that `deinit` closes the file.
         guard refusal.number == EWOULDBLOCK else {
             throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(refusal)")
         }
@@ -62,21 +63,12 @@ package final class DeliveryLock: Sendable {
 
     /// A right without a lock file, for an outbox that no other process sees.
     package init() {
-        (descriptor, path) = (-1, "")
+        (lock, path) = (nil, "")
     }
 
     /// Whether a process has the lock of a directory. Creates no file, and shares the lock for a moment.
-    package static func isHeld(_ directory: String) -> Bool {
-        let descriptor = unsafe open("\(directory)/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return false }
-        defer { _ = close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
-    }
+    package static func isHeld(_ directory: String) -> Bool { LockedFile.isLocked("\(directory)/lock") }
 
     /// Whether the file of the lock is still where others look for it.
-    package var isInPlace: Bool { descriptor < 0 || FileID(descriptor) == FileID(path) }
-
-    deinit {
-        if descriptor >= 0 { _ = close(descriptor) }
-    }
+    package var isInPlace: Bool { lock.map { FileID($0.descriptor) == FileID(path) } ?? true }
 }

@@ -72,7 +72,7 @@ package struct OutboxBatch: Sendable {
         guard entries.first?.isDamaged == true else { return nil }
         return DeliveryFailure(
             .storage,
-            "damaged in the outbox: its checksum is another than when it was stored, or it has none and cannot be read as JSON"
+            "damaged in the outbox: its checksum does not match, or it has none and is not valid JSON"
         )
     }
 
@@ -99,7 +99,7 @@ package struct OutboxBatch: Sendable {
         package var renewedAt: Timestamp?
         /// Whether the store has altered the event, so that it must not be delivered.
         package var isDamaged: Bool
-        /// When servers stored the event, by which they tell it from another one at its position; nil in engines without servers.
+        /// When servers stored the event, which distinguishes it from another one at its position; nil in engines without servers.
         package var storedAt: Timestamp?
         /// Since when its age counts, by this host's time of day, in engines on servers, which have told their time; nil to count it from
         /// ``renewedAt`` or ``createdAt``.

@@ -24,7 +24,7 @@ package protocol OutboxEngine: Sendable {
     /// - Parameter onStored: Called with the result before this returns, on the thread that has stored the events. It must not block.
     ///   Not called if this throws.
     /// - Returns: For each event, whether it is new.
-    /// - Throws: `conflict` if the event with that id is another one, and a connector does not have it. Engines on servers that recognise
+    /// - Throws: `conflict` if the event with that id is another one, and a connector does not have it. Engines on servers that recognize
     ///   ids by themselves do not notice.
     func append(
         _ events: [OutboxEvent],
@@ -85,7 +85,7 @@ package protocol OutboxEngine: Sendable {
     func rewind(_ path: String, now: Timestamp) async throws(ConnectorError)
 
     /// Makes the retries of a connector due, however long they were to wait.
-    func hasten(_ path: String, now: Timestamp) async throws(ConnectorError)
+    func expediteRetries(of path: String, now: Timestamp) async throws(ConnectorError)
 
     /// Drops the oldest waiting events of a connector until their payloads free a number of bytes.
     ///
@@ -147,7 +147,7 @@ extension OutboxEngine {
         _ onStored: @escaping @Sendable (StoringOutcome) -> Void
     ) async throws(ConnectorError) -> StoringOutcome? { nil }
 
-    /// Stores events of which nothing is to be told before this returns.
+    /// Stores events, without a callback before it returns.
     package func append(_ events: [OutboxEvent], to paths: [String]) async throws(ConnectorError) -> OutboxStep {
         try await append(events, to: paths) { _ in }
     }
@@ -173,7 +173,7 @@ extension OutboxEngine {
     package func rewind(_ path: String, now: Timestamp) async throws(ConnectorError) {}
 
     /// Does nothing: right for engines that hold no event back.
-    package func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) {}
+    package func expediteRetries(of path: String, now: Timestamp) async throws(ConnectorError) {}
 
     /// The statistics of every connector that has ever had an event.
     package func statistics() async throws(ConnectorError) -> [String: QueueStatistics] { try await read().statistics }

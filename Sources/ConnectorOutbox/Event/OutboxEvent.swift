@@ -5,7 +5,7 @@ package import ConnectorBase
 
 /// An event on its way to the vendors: an id, and a payload that nothing on the way changes.
 package struct OutboxEvent: Sendable, Hashable {
-    /// The event's own id, which stays the same in every attempt, and by which vendors recognise a repetition.
+    /// The event's own id, which stays the same in every attempt, and by which vendors recognize a repetition.
     package var id: String
     /// The operation that delivers it, and the operation's capability.
     package var kind: EventKind

@@ -17,7 +17,7 @@ public struct DeliveryPolicy: Sendable, Hashable {
     public var maximumBytes: Int?
     /// What happens to an event that finds the outbox full.
     public var whenFull: WhenFull = .block
-    /// The most events a second; nil for no limit.
+    /// The most events a second that the vendor is to take, and the most in one batch, but at least one; nil for no limit.
     public var pace: Double?
     /// The longest wait after the first failure; it doubles with each further one.
     public var initialWait: Duration = .seconds(1)
@@ -39,12 +39,13 @@ public struct DeliveryPolicy: Sendable, Hashable {
     /// Creates a policy with the defaults.
     public init() {}
 
-    /// The limits of a batch.
+    /// The limits of a batch. It has no more events than the pace allows in a second, or one.
     ///
     /// - Parameter manifest: What the adapter's manifest says.
     package func limits(_ manifest: BatchLimits) -> BatchLimits {
-        BatchLimits(
-            count: min(batchCount ?? manifest.count, manifest.count),
+        let paced: Int = pace.flatMap { $0 > 0 ? Int(min($0, 1e9)) : nil } ?? .max
+        return BatchLimits(
+            count: min(batchCount ?? manifest.count, manifest.count, max(1, paced)),
             bytes: min(batchBytes ?? manifest.bytes, manifest.bytes)
         )
     }

@@ -7,7 +7,7 @@ internal import ConnectorBase
 package struct QueueBound: Sendable, Hashable {
     /// The most bytes of payloads. An event that is larger may wait alone.
     package var bytes: Int
-    /// What gives way.
+    /// What to drop, or whether to wait, when the queue is full.
     package var whenFull: DeliveryPolicy.WhenFull
 
     /// Sets the bound of a queue.

@@ -30,7 +30,7 @@ final class ReceiptSubscriber: Sendable {
     }
 
     /// Passes on a change.
-    func tell(_ change: DeliveryChange) {
+    func send(_ change: DeliveryChange) {
         pass(change) { _ in true }
     }
 

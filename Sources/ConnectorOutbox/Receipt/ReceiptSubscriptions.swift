@@ -43,7 +43,7 @@ final class ReceiptSubscriptions: Sendable {
     /// Publishes a change to the subscribers of an event.
     func publish(_ change: DeliveryChange, of id: String) {
         let subscribers = state.withLock { $0.subscribers[id].map { Array($0.values) } ?? [] }
-        for subscriber in subscribers { subscriber.tell(change) }
+        for subscriber in subscribers { subscriber.send(change) }
     }
 
     /// Ends every subscription: the outbox closes.

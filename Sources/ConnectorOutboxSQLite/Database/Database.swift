@@ -13,8 +13,9 @@ internal import ConnectorPlatform
     private let path: String
     /// The file that was opened; nil for none.
     let file: FileID?
-    /// Its write-ahead log, once ``noteLog()`` was called; nil for none.
+    /// Its write-ahead log, and the log's index in shared memory, once ``noteLog()`` was called; nil for none.
     private var log: FileID?
+    private var index: FileID?
     /// Limits the duration of every transaction.
     let watch: StatementWatch
 
@@ -24,6 +25,15 @@ internal import ConnectorPlatform
         case writing
         /// For reading; the file must exist.
         case reading
+    }
+
+    /// The files at a path; nil for what is not there.
+    struct Place: Sendable, Hashable {
+        var file: FileID?
+        /// The write-ahead log.
+        var log: FileID?
+        /// The index of the log.
+        var index: FileID?
     }
 
     /// The number of steps of SQLite's virtual machine between two checks of the watch: about 0.1 ms.
@@ -52,7 +62,7 @@ internal import ConnectorPlatform
             unsafe sqlite3_close_v2(opened)
             throw failure
         }
-        // A file that cannot be opened for writing, SQLite opens for reading, and keeps it so: every later write would fail.
+        // SQLite silently opens a file read-only if it cannot open it for writing: every later write would fail.
         if access == .writing, unsafe sqlite3_db_readonly(database, "main") == 1 {
             unsafe sqlite3_close_v2(database)
             throw unsafe Failure(code: SQLITE_READONLY, cause: String(cString: sqlite3_errstr(SQLITE_READONLY)))
@@ -70,10 +80,10 @@ internal import ConnectorPlatform
     }
 
     deinit {
-        // The last connection deletes the write-ahead log by name, which may belong to another file by now, or be another one. One that
-        // was merely removed is written to the file.
-        let found = FileID(path + "-wal")
-        if !isFileInPlace || log != nil && found != nil && found != log { leaveLog() }
+        // The last connection writes the log to the file, as far as its index goes, and deletes it by name. By now it may belong to another
+        // file, be another one, or have what another process has written by an index of its own. One that was merely removed is written.
+        let isLogRemoved = FileID(path + "-wal") == nil
+        if !isFileInPlace || !isLogRemoved && !(isLogInPlace && isIndexInPlace) { leaveLog() }
         unsafe sqlite3_close_v2(handle)
     }
 
@@ -83,18 +93,30 @@ internal import ConnectorPlatform
         return unsafe Unmanaged<StatementWatch>.fromOpaque(context).takeUnretainedValue().hasExpired ? 1 : 0
     }
 
-    /// Whether the file and its log are still at their paths. SQLite would keep writing to a removed or replaced one, and those writes
-    /// would be lost.
-    var isInPlace: Bool { isFileInPlace && (log == nil || FileID(path + "-wal") == log) }
+    /// Whether the file, its log and the log's index are still at their paths. SQLite would keep using a removed or replaced one, and other
+    /// processes another: what either writes would be lost.
+    var isInPlace: Bool { isFileInPlace && isLogInPlace && isIndexInPlace }
 
     private var isFileInPlace: Bool { file == nil || FileID(path) == file }
+    private var isLogInPlace: Bool { log == nil || FileID(path + "-wal") == log }
+    private var isIndexInPlace: Bool { index == nil || FileID(path + "-shm") == index }
 
-    /// Notes which write-ahead log is in use. SQLite never replaces it while the connection is open.
+    /// Whether only the log's index was removed or replaced: the file and its log have everything that any process has written.
+    var hasLostIndexAlone: Bool { isFileInPlace && log != nil && isLogInPlace && !isIndexInPlace }
+
+    /// Whether the log at the path is this file's, and another file may be there, or none.
+    var hasLeftLog: Bool { !isFileInPlace && log != nil && isLogInPlace }
+
+    /// The file, its log and the log's index that are in use, once ``noteLog()`` was called.
+    var place: Place { Place(file: file, log: log, index: index) }
+
+    /// Notes which write-ahead log and which index are in use. SQLite never replaces them while the connection is open.
     func noteLog() {
-        if file != nil { log = FileID(path + "-wal") }
+        guard file != nil else { return }
+        (log, index) = (FileID(path + "-wal"), FileID(path + "-shm"))
     }
 
-    /// Makes the connection leave the log as it is when it closes, also if it is the last one.
+    /// Makes the connection leave the log as it is when it closes, even if it is the last one.
     func leaveLog() { unsafe connector_sqlite_leave_log(handle) }
 
     /// Runs statements without parameters or results.
@@ -120,5 +142,12 @@ internal import ConnectorPlatform
             cause: String(cString: sqlite3_errmsg(handle)),
             number: sqlite3_system_errno(handle)
         )
+    }
+}
+
+extension Database.Place {
+    /// Looks at what is at a path now.
+    init(_ path: String) {
+        self.init(file: FileID(path), log: FileID(path + "-wal"), index: FileID(path + "-shm"))
     }
 }

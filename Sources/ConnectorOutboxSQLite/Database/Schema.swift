@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CSQLite
+
 /// The tables of an outbox, and their migration from older versions.
 ///
 /// A *route* is a set of connectors that receive the same events. An event's position is its route's number, shifted by 40
@@ -154,7 +156,7 @@ enum Schema {
         let found = actual.filter { expected[$0.key] != $0.value }
         guard let (name, text) = lost.first, let (otherName, otherText) = found.first, lost.count == 1, found.count == 1
         else { return false }
-        // A byte that is not UTF-8 any more is one scalar, too.
+        // A byte that is no longer UTF-8 is one scalar, too.
         let scalars = Array("\(name) \(text)".unicodeScalars)
         let others = Array("\(otherName) \(otherText)".unicodeScalars)
         return scalars.count == others.count && zip(scalars, others).count { $0 != $1 } == 1
@@ -179,9 +181,17 @@ enum Schema {
     /// since they change no result.
     private static func objects(in database: Database) throws(Database.Failure) -> [String: String] {
         var objects: [String: String] = [:]
-        try database.statement("SELECT type, name, tbl_name, sql FROM sqlite_master").run { row in
-            let name = row.text(1)
-            if !name.hasPrefix("sqlite_stat") { objects["\(row.text(0)) \(name)"] = "\(row.text(2)) \(row.text(3))" }
+        do throws(Database.Failure) {
+            try database.statement("SELECT type, name, tbl_name, sql FROM sqlite_master").run { row in
+                let name = row.text(1)
+                if !name.hasPrefix("sqlite_stat") {
+                    objects["\(row.text(0)) \(name)"] = "\(row.text(2)) \(row.text(3))"
+                }
+            }
+        } catch {
+            // Nothing is wrong with the statement, so it is the header, such as a format that no version of SQLite has.
+            guard error.code == SQLITE_ERROR else { throw error }
+            throw .damaged("its tables cannot be read (\(error.cause ?? "no reason"))")
         }
         return objects
     }

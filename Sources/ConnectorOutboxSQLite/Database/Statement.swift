@@ -11,7 +11,7 @@ internal import ConnectorPlatform
     private let handle: OpaquePointer
     private unowned let database: Database
 
-    /// Wraps a compiled statement, and finalises it when this object is deallocated.
+    /// Wraps a compiled statement, and finalizes it when this object is deallocated.
     @unsafe init(_ handle: OpaquePointer, of database: Database) {
         unsafe self.handle = handle
         self.database = database

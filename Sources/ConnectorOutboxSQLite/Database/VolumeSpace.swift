@@ -9,9 +9,9 @@
 
 /// The space of a volume, in bytes.
 package struct VolumeSpace: Sendable {
-    /// What a process without privileges may still take.
+    /// The bytes available to unprivileged processes.
     package var free: Int64
-    /// What the volume holds altogether.
+    /// The volume's capacity.
     package var size: Int64
 
     /// Describes a volume.

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// A connection that reads an outbox's file, opened at the first reading.
 ///
 /// Each reading is a transaction of its own that takes no lock: the write-ahead log shows it what was committed when it began. So
@@ -38,9 +40,36 @@ struct ReadingConnection: ~Copyable {
         }
     }
 
+    /// Closes the file; the next reading opens it again.
+    mutating func leave() { tables = nil }
+
     /// Closes the file; every later reading throws.
     mutating func close() {
         isClosed = true
         tables = nil
+    }
+}
+
+/// A reading connection of an engine, which its writer makes leave a file that was removed or replaced.
+final class SharedReadingConnection: Sendable {
+    let connection: Mutex<ReadingConnection>
+
+    /// Prepares a connection, as ``ReadingConnection/init(open:)`` does.
+    init(open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables) {
+        connection = Mutex(ReadingConnection(open: open))
+    }
+}
+
+/// The file that the writer of an engine opened last. Its readers open no other.
+///
+/// The log beside a file that has replaced another one may still be the other's: SQLite would read it into the new file. And all connections
+/// of a process share the index of the log, so that a removed one stays in use until the last of them leaves the file.
+final class WrittenFile: Sendable {
+    private let state = Mutex<Database.Place?>(nil)
+
+    /// The file, its log and the log's index; nil until the writer has opened one.
+    var place: Database.Place? {
+        get { state.withLock(\.self) }
+        set { state.withLock { $0 = newValue } }
     }
 }

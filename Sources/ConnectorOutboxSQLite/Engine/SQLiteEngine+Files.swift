@@ -8,6 +8,8 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
+    // As in Monitor: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #else
     internal import Darwin
 #endif
@@ -27,7 +29,7 @@ extension SQLiteEngine {
 
     /// Whether a directory contains the file of an outbox.
     package static func isStored(in directory: String) -> Bool {
-        unsafe access("\(directory)/\(fileName)", F_OK) == 0 || access("\(directory)/\(fileName).salvaged", F_OK) == 0
+        ["", ".salvaged", "-wal"].contains { isPresent("\(directory)/\(fileName)\($0)") }
     }
 
     /// The number of events that wait in a directory's file, each counted for every connector that has yet to receive it.
@@ -40,7 +42,10 @@ extension SQLiteEngine {
         let watch = StatementWatch()
         // Closing the last connection would delete a damaged log.
         guard isPresent(path), LogScan.damage(of: path) == nil,
-            let reader = try? SQLiteReader(watch: watch, open: reading(path, watch, StoreRevisions()))
+            let reader = try? SQLiteReader(
+                watch: watch,
+                SharedReadingConnection(open: reading(path, watch, StoreRevisions()))
+            )
         else { return 0 }
         let statistics = try? await reader.perform { tables throws(Database.Failure) in try tables.statistics() }
         await reader.close()
@@ -56,20 +61,27 @@ extension SQLiteEngine {
         return unsafe lstat(path, &status) != 0 || status.st_size == 0
     }
 
+    /// Throws a damage failure if the file is missing or empty and its log has pages, since SQLite would delete the log.
+    static func checkLog(_ path: String) throws(Database.Failure) {
+        if LogScan.isAlone(path) { throw .damaged("it is missing or empty, and its log is not") }
+    }
+
     /// Runs a body while holding the lock of a directory.
     private static func withLock<Value>(
         of directory: String,
         _ body: () throws(Database.Failure) -> Value
     ) throws(Database.Failure) -> Value {
         let descriptor = openDescriptor(directory, O_DIRECTORY)
-        defer { if descriptor >= 0 { _ = closeDescriptor(descriptor) } }
-        while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        guard descriptor >= 0 else { return try body() }
+        let lock = FileLock(descriptor)
+        defer { extendLifetime(lock) }
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
         return try body()
     }
 
     /// Opens the file for writing. A damaged one is set aside, and replaced by a new one with the data that could be read.
     ///
-    /// SQLite initialises a new file in several steps, and opening it in between fails, so only one process at a time opens it.
+    /// SQLite initializes a new file in several steps, and opening it in between fails, so only one process at a time opens it.
     ///
     /// - Parameters:
     ///   - watch: Interrupts the salvage of a damaged file.
@@ -87,6 +99,7 @@ extension SQLiteEngine {
             try finishSalvage(path, now)
             touch(path)
             do throws(Database.Failure) {
+                try checkLog(path)
                 // SQLite would read the log up to the damage, and delete the rest.
                 if let offset = LogScan.damage(of: path) {
                     throw Database.Failure.damaged("its log is damaged at byte \(offset)")
@@ -245,7 +258,8 @@ extension SQLiteEngine {
         guard unsafe rename(done, path) == 0 else { throw notReplaced() }
     }
 
-    /// Renames a damaged file and its log, so that nothing is lost. The file comes first: a log without its file is ignored.
+    /// Renames a damaged file and its log, so that nothing is lost. The file comes first: if the process ends in between, a file without its
+    /// log would be salvaged again, and lack what only the log has.
     private static func setAside(_ path: String, as aside: String) throws(Database.Failure) {
         for suffix in suffixes {
             guard unsafe rename(path + suffix, aside + suffix) != 0, errno != ENOENT else { continue }
@@ -265,7 +279,8 @@ extension SQLiteEngine {
         Database.Failure(description: "the damaged file cannot be replaced: \(SystemError())")
     }
 
-    /// Writes the contents of an open file back to its path, from which it or its log was removed.
+    /// Writes the contents of an open file back to its path, from which it or its log was removed. A file that has lost the index of its
+    /// log alone is to be closed and opened again: SQLite makes another index.
     ///
     /// - Returns: The path of the copy if another file or log is there by now; otherwise nil.
     static func restore(
@@ -273,6 +288,7 @@ extension SQLiteEngine {
         from tables: OutboxTables,
         _ now: Timestamp
     ) throws(Database.Failure) -> String? {
+        guard !tables.database.hasLostIndexAlone else { return nil }
         let copy = aside(path, "kept", now)
         do throws(Database.Failure) {
             touch(copy)
@@ -289,8 +305,10 @@ extension SQLiteEngine {
                 for suffix in suffixes.dropFirst() { unsafe unlink(path + suffix) }
                 return unsafe rename(copy, path) == 0 ? nil : copy
             }
-            // The log of the removed file is not the copy's, but would be read into it.
-            if !isPresent(path) { for suffix in suffixes.dropFirst() { unsafe unlink(path + suffix) } }
+            // The log of the removed file is not the copy's, nor that of a file in its place, but would be read into it.
+            if !isPresent(path) || tables.database.hasLeftLog {
+                for suffix in suffixes.dropFirst() { unsafe unlink(path + suffix) }
+            }
             // link(2) fails if another process has created the file, which rename(2) would replace.
             guard unsafe link(copy, path) == 0 else { return copy }
             unsafe unlink(copy)
@@ -298,7 +316,7 @@ extension SQLiteEngine {
         }
     }
 
-    /// Synchronises a file or a directory to the disk.
+    /// Synchronizes a file or a directory to the disk.
     private static func synchronise(_ path: String) throws(Database.Failure) {
         let descriptor = openDescriptor(path, 0)
         defer { if descriptor >= 0 { _ = closeDescriptor(descriptor) } }

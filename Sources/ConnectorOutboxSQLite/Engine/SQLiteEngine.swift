@@ -9,8 +9,8 @@ internal import Synchronization
 /// The outbox engine on an SQLite file, in a directory that only this user can access.
 ///
 /// Events are stable once the write-ahead log is on disk (`synchronous=FULL`): neither a crash of the process nor a power
-/// failure loses them, if the disk honours synchronisation. Concurrent callers share one synchronisation. The outcome of a
-/// delivery is written immediately, and synchronised with the next new event. Several processes may use one file.
+/// failure loses them, if the disk honors synchronization. Concurrent callers share one synchronization. The outcome of a
+/// delivery is written immediately, and synchronized with the next new event. Several processes may use one file.
 ///
 /// One connection writes, on its own thread. Two read: one for the deliveries, on their threads, because a batch is due as soon
 /// as its events are stored; and one for reports and operators, on a thread that a long listing may hold.
@@ -19,7 +19,7 @@ package final class SQLiteEngine: OutboxEngine {
     /// Reads concurrently with the writer; nil for an outbox in memory, which has one connection.
     private let reader: SQLiteReader?
     /// Reads batches, on the threads of the deliveries; unused in memory.
-    private let batches: Mutex<ReadingConnection>
+    private let batches: SharedReadingConnection
     private let batchWatch = StatementWatch()
     /// Whether the file could not be written since the last check.
     private let isSuspect = Atomic(false)
@@ -38,7 +38,7 @@ package final class SQLiteEngine: OutboxEngine {
         stability = "memory; the end of the process loses everything"
         self.now = now
         reader = nil
-        batches = Mutex(ReadingConnection { () throws(Database.Failure) in throw SQLiteThread.closed })
+        batches = SharedReadingConnection { () throws(Database.Failure) in throw SQLiteThread.closed }
         let (revisions, watch) = (StoreRevisions(), StatementWatch())
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, revisions: revisions) },
@@ -69,15 +69,18 @@ package final class SQLiteEngine: OutboxEngine {
         onDamage: @escaping @Sendable (_ setAside: String?, _ reason: String) -> Void
     ) async throws(ConnectorError) {
         try Self.prepare(directory)
-        stability = "SQLite, synchronised to the disk of this machine; survives a crash and a power failure"
+        stability = "SQLite, synchronized to the disk of this machine; survives a crash and a power failure"
         let path = "\(directory)/\(Self.fileName)"
         filePath = path
         self.now = now
-        let (revisions, watch) = (StoreRevisions(), StatementWatch())
-        batches = Mutex(ReadingConnection(open: Self.reading(path, batchWatch, revisions)))
+        let (revisions, watch, readerWatch) = (StoreRevisions(), StatementWatch(), StatementWatch())
+        let written = WrittenFile()
+        let batches = SharedReadingConnection(open: Self.reading(path, batchWatch, revisions, of: written))
+        let reports = SharedReadingConnection(open: Self.reading(path, readerWatch, revisions, of: written))
+        self.batches = batches
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in
-                try Self.openFile(
+                let tables = try Self.openFile(
                     path,
                     in: directory,
                     now(),
@@ -87,17 +90,20 @@ package final class SQLiteEngine: OutboxEngine {
                     },
                     onDamage: onDamage
                 )
+                written.place = tables.database.place
+                return tables
             },
             recover: { failure, file throws(Database.Failure) in
                 try Self.recover(path, failure, of: file, in: directory, now(), watch, onDamage: onDamage)
             },
             restore: { tables throws(Database.Failure) in
+                for reading in [batches, reports] { reading.connection.withLock { $0.leave() } }
                 try? Self.prepare(directory)
                 do throws(Database.Failure) {
                     guard let aside = try Self.restore(path, from: tables, now()) else { return }
                     onDamage(aside, "another file, or another log, was put in its place")
                 } catch {
-                    // Data that cannot be read is lost with the removed file. Any other obstacle may be temporary.
+                    // Data that cannot be read is lost with the removed file. Any other problem may be temporary.
                     guard error.isDamage else { throw error }
                     if let aside = Self.damagedFile(tables.database.file, in: directory) {
                         return onDamage(aside, "another process has replaced it: \(error.reason)")
@@ -109,8 +115,7 @@ package final class SQLiteEngine: OutboxEngine {
         do throws(Database.Failure) {
             writer = try await SQLiteThread(watch: watch, file)
             do throws(Database.Failure) {
-                let watch = StatementWatch()
-                reader = try SQLiteReader(watch: watch, open: Self.reading(path, watch, revisions))
+                reader = try SQLiteReader(watch: readerWatch, reports)
             } catch {
                 await writer.close()
                 throw error
@@ -173,7 +178,7 @@ package final class SQLiteEngine: OutboxEngine {
             }
         }
         func read() throws(Database.Failure) -> OutboxBatch {
-            try batches.withLock { connection throws(Database.Failure) in
+            try batches.connection.withLock { connection throws(Database.Failure) in
                 var batch = OutboxBatch(path: path)
                 try connection.read { tables throws(Database.Failure) in
                     batch = try tables.batch(for: path, upTo: limits, now: now)
@@ -214,8 +219,8 @@ package final class SQLiteEngine: OutboxEngine {
         try await perform { tables throws(Database.Failure) in try tables.rewind(path, now: now) }
     }
 
-    package func hasten(_ path: String, now: Timestamp) async throws(ConnectorError) {
-        try await perform { tables throws(Database.Failure) in try tables.hasten(path, now: now) }
+    package func expediteRetries(of path: String, now: Timestamp) async throws(ConnectorError) {
+        try await perform { tables throws(Database.Failure) in try tables.expediteRetries(of: path, now: now) }
     }
 
     package func dropOldest(_ bytes: Int, of path: String) async throws(ConnectorError) -> [String] {
@@ -298,7 +303,7 @@ package final class SQLiteEngine: OutboxEngine {
 
     package func close() async {
         batchWatch.close()
-        batches.withLock { $0.close() }
+        batches.connection.withLock { $0.close() }
         await reader?.close()
         await writer.close()
     }
@@ -320,24 +325,29 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    /// Lets the writer put a missing file back, or replace a damaged one, so that it can be read again.
+    /// Lets the writer put a missing file back, open one that has replaced it, or replace a damaged one, so that it can be read again.
     ///
-    /// - Throws: The failure, if the file is neither.
+    /// - Throws: The failure, if the file is none of these.
     private func repair(after failure: Database.Failure) async throws(Database.Failure) {
-        guard failure.isDamage || !Self.isPresent(filePath) else { throw failure }
+        guard failure.isDamage || failure.isMoved || !Self.isPresent(filePath) else { throw failure }
         try await writer.perform(isStable: false) { tables throws(Database.Failure) in
             if failure.isDamage, tables.database.file == failure.file { throw failure }
         }
     }
 
     /// Opens a file to read it.
+    ///
+    /// - Parameter written: The only file to open; nil for any.
     static func reading(
         _ path: String,
         _ watch: StatementWatch,
-        _ revisions: StoreRevisions
+        _ revisions: StoreRevisions,
+        of written: WrittenFile? = nil
     ) -> @Sendable () throws(Database.Failure) -> OutboxTables {
         { () throws(Database.Failure) in
             try checkKind(path)
+            if let written, Database.Place(path) != written.place { throw Database.Failure.moved }
+            try checkLog(path)
             return try OutboxTables(reading: path, watch: watch, revisions: revisions)
         }
     }

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorPlatform
 internal import DequeModule
+internal import Synchronization
 
 /// The thread that owns the reading connection of an outbox's file.
 ///
@@ -19,17 +20,14 @@ final class SQLiteReader: Sendable {
     /// Completed when the file has been closed.
     private let ended = OneShot<Void>()
     private let watch: StatementWatch
+    private let reading: SharedReadingConnection
 
     /// Starts the thread, which opens the file for the first piece of work.
-    init(
-        watch: StatementWatch,
-        open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables
-    ) throws(Database.Failure) {
-        self.watch = watch
+    init(watch: StatementWatch, _ reading: SharedReadingConnection) throws(Database.Failure) {
+        (self.watch, self.reading) = (watch, reading)
         let isStarted = HostThread.start("outbox reader") { [self] in
-            var connection = ReadingConnection(open: open)
-            while let work = next() { run(work, &connection) }
-            connection.close()
+            while let work = next() { run(work) }
+            reading.connection.withLock { $0.close() }
             ended.send()
         }
         guard isStarted else { throw SQLiteThread.noThread }
@@ -73,9 +71,11 @@ final class SQLiteReader: Sendable {
         }
     }
 
-    private func run(_ work: any TransactionWork, _ connection: inout ReadingConnection) {
+    private func run(_ work: any TransactionWork) {
         do throws(Database.Failure) {
-            try connection.read { tables throws(Database.Failure) in try work.run(tables) }
+            try reading.connection.withLock { connection throws(Database.Failure) in
+                try connection.read { tables throws(Database.Failure) in try work.run(tables) }
+            }
             work.end(nil)
         } catch {
             work.end(error)

@@ -7,7 +7,7 @@ internal import DequeModule
 
 /// The thread that owns the writing connection of an outbox's file, and its queue of work.
 ///
-/// A transaction includes all work that is queued when it begins, so one synchronisation of the disk serves every caller that
+/// A transaction includes all work that is queued when it begins, so one synchronization of the disk serves every caller that
 /// arrived during the previous one (group commit). A caller resumes once its transaction is committed. After a transaction of
 /// many callers, the next one waits briefly for them to return, instead of starting with the first.
 final class SQLiteThread: Sendable {
@@ -38,7 +38,7 @@ final class SQLiteThread: Sendable {
     private let limit: Int
     /// The minimum size of a group of callers that the next transaction waits for.
     private static let groupSize = 8
-    /// The maximum wait for a group, in nanoseconds: less than a synchronisation takes.
+    /// The maximum wait for a group, in nanoseconds: less than a synchronization takes.
     private static let groupWait: UInt64 = 200_000
     /// How often a transaction is repeated on another file after its file was damaged or removed.
     private static let replacements = 2
@@ -101,7 +101,7 @@ final class SQLiteThread: Sendable {
         return try result.get()
     }
 
-    /// Finishes the queued work, synchronises it, closes the file, and returns. Work that exceeds the grace period is interrupted.
+    /// Finishes the queued work, synchronizes it, closes the file, and returns. Work that exceeds the grace period is interrupted.
     func close() async {
         let isFirst = monitor.withLock { state in
             guard !state.isClosing else { return false }

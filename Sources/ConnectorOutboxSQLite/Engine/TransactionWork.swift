@@ -56,7 +56,7 @@ protocol TransactionWork: AnyObject, Sendable {
     }
 }
 
-/// Empty work, whose transaction synchronises all earlier ones.
+/// Empty work, whose transaction synchronizes all earlier ones.
 final class EmptyWork: TransactionWork {
     let isStable = true
 

@@ -3,6 +3,8 @@
 
 #if canImport(Glibc)
     internal import Glibc
+    // As in Monitor: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #else
     internal import Darwin
 #endif
@@ -10,11 +12,13 @@
 /// The frames of a write-ahead log (sqlite.org/fileformat2.html#walformat), each with one page.
 ///
 /// SQLite takes a log to end at the first frame with a wrong checksum: what follows was not complete when the power failed. One damaged
-/// byte ends it as well, although the transactions behind it were synchronised. This reads them, too.
+/// byte ends it as well, although the transactions behind it were synchronized. This reads them, too.
 ///
-/// A power failure may also tear the last transaction, whose end may be whole: that is no damage. It may tear a transaction that was not
-/// synchronised while a later one of that kind is whole. That is taken for damage, but loses only progress.
+/// A power failure may also tear the last transaction, whose last frames may be intact: that is not damage. It may also tear an
+/// unsynchronized transaction that precedes an intact one; that is treated as damage, but loses only progress.
 struct LogScan {
+    /// The size of a page: the given one, or else that of a log whose header is whole, or the usual one.
+    private(set) var pageSize: Int
     /// The offset in the log of the last committed version of each page.
     private(set) var pages: [Int: Int] = [:]
     /// The offset of the first damaged place with the whole commit of a later transaction behind it; nil if there is none.
@@ -24,7 +28,7 @@ struct LogScan {
 
     /// The size of the header and of a frame's header, in bytes.
     private static let (headerSize, frameHeaderSize) = (32, 24)
-    /// The size of a page if neither the log nor the file tells it.
+    /// The size of a page if neither the log nor the file gives it.
     static let usualPageSize = 8192
 
     /// Reads a log.
@@ -33,6 +37,7 @@ struct LogScan {
     ///   - log: A descriptor; a negative one has no frames.
     ///   - pageSize: The size of a page; nil to take the log's.
     init(_ log: Int32, pageSize: Int? = nil) {
+        self.pageSize = pageSize ?? Self.usualPageSize
         guard let header = Self.read(log, Self.headerSize, at: 0) else { return }
         let magic = header[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         let isMagic = magic & ~1 == 0x377F_0682
@@ -42,6 +47,7 @@ struct LogScan {
         let found = header[8..<12].reduce(0) { $0 << 8 | Int($1) }
         let isSize = isHeaderWhole && (512...65536).contains(found) && found & (found - 1) == 0
         let size = pageSize ?? (isSize ? found : Self.usualPageSize)
+        self.pageSize = size
         // A log of another file's pages.
         if isSize, found != size { return }
         if !isHeaderWhole { damaged = 0 }
@@ -82,6 +88,16 @@ struct LogScan {
         guard let damage = LogScan(log).damage else { return nil }
         // Another process may have been writing that frame. It has finished it before the commit that was found behind it.
         return LogScan(log).damage == damage ? damage : nil
+    }
+
+    /// Whether the log of a file has pages, and the file is missing or has none: SQLite would delete the log.
+    static func isAlone(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe lstat(path, &status) != 0 || status.st_size == 0 else { return false }
+        let log = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard log >= 0 else { return false }
+        defer { _ = close(log) }
+        return !LogScan(log).pages.isEmpty
     }
 
     /// Reads bytes at an offset; nil unless all are there.

@@ -5,13 +5,16 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
+    // As in Monitor: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #else
     internal import Darwin
 #endif
 
 /// Reads the rows of a damaged outbox page by page (sqlite.org/fileformat2.html), identifying the table of each row by its values.
 ///
-/// Pages are untrusted: every number is checked before it is used. Pages in the write-ahead log take precedence over the file.
+/// Pages are untrusted: every number is checked before it is used. Pages in the write-ahead log take precedence over the file. Not even the
+/// size of a page is taken from the header, which may be what is damaged: the pages themselves tell it.
 final class PageScan {
     private let file: Int32
     private let log: Int32
@@ -41,14 +44,13 @@ final class PageScan {
     init?(_ path: String) {
         file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         log = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        let header = LogScan.read(file, 100, at: 0) ?? []
-        let field = header.count == 100 ? Int(header[16]) << 8 | Int(header[17]) : 0
-        let size = field == 1 ? 65536 : field
-        pageSize = (512...65536).contains(size) && size & (size - 1) == 0 ? size : LogScan.usualPageSize
-        usableSize = pageSize - (header.count == 100 ? min(Int(header[20]), 32) : 0)
         var status = stat()
-        pageCount = unsafe file >= 0 && fstat(file, &status) == 0 ? (Int(status.st_size) + pageSize - 1) / pageSize : 0
-        logged = LogScan(log, pageSize: pageSize).pages
+        let length = unsafe file >= 0 && fstat(file, &status) == 0 ? Int(status.st_size) : 0
+        let sizes = Self.sizes(of: file, length)
+        let scan = LogScan(log, pageSize: sizes?.page)
+        (pageSize, usableSize) = (scan.pageSize, sizes?.usable ?? scan.pageSize)
+        pageCount = min(length / pageSize + (length % pageSize).signum(), Self.mostPages)
+        logged = scan.pages
         if file < 0 { return nil }
     }
 
@@ -57,12 +59,45 @@ final class PageScan {
         if log >= 0 { _ = close(log) }
     }
 
+    /// The most pages that SQLite numbers. A sparse file may be longer.
+    private static let mostPages = Int(UInt32.max) - 1
+    /// How much of a file is read to find the size of its pages: the first page of every table is there.
+    private static let sample = 8 << 20
+
+    /// The size of a page, and how much of it SQLite uses: the size at which most pages are those of tables and indices. Read in larger
+    /// pieces, a file shows only some of its pages; read in smaller ones, the cells of most would lie beyond the end.
+    ///
+    /// - Returns: Nil if no page tells.
+    private static func sizes(of file: Int32, _ length: Int) -> (page: Int, usable: Int)? {
+        var best: (page: Int, usable: Int)?
+        var most = 0
+        for size in (9...16).map({ 1 << $0 }) {
+            var (count, end) = (0, 0)
+            for offset in stride(from: size, to: min(length, sample), by: size) {
+                guard let page = LogScan.read(file, size, at: offset), let content = page.treeContent else { continue }
+                count += 1
+                // The content of a page without cells begins where it ends.
+                if page.number(3, 2) == 0 { end = max(end, content) }
+            }
+            guard count > most else { continue }
+            best = (page: size, usable: end > 0 ? end : size)
+            most = count
+        }
+        return best
+    }
+
     /// Calls a body with every item that can be identified.
-    func forEachRow(_ body: (Found) throws(Database.Failure) -> Void) throws(Database.Failure) {
+    ///
+    /// - Parameter onPage: Called before each page, also of the holes of a sparse file, in which nothing is found for a long time.
+    func forEachRow(
+        onPage: () throws(Database.Failure) -> Void = {},
+        _ body: (Found) throws(Database.Failure) -> Void
+    ) throws(Database.Failure) {
         // Only the pages that exist: a damaged log may name any number.
         let beyond = logged.keys.filter { $0 > pageCount }.sorted()
         budget = 2 * (pageCount + logged.count)
         for index in 0..<pageCount + beyond.count {
+            try onPage()
             let number = index < pageCount ? index + 1 : beyond[index - pageCount]
             guard let page = page(number) else { continue }
             for found in rows(of: page, number) { try body(found) }
@@ -221,6 +256,18 @@ extension [SalvagedValue] {
 }
 
 extension [UInt8] {
+    /// Where the content begins in a page of a table or an index that ends where these bytes do; nil for anything else.
+    fileprivate var treeContent: Int? {
+        guard let kind = first, [0x02, 0x05, 0x0A, 0x0D].contains(kind) else { return nil }
+        let (cells, start) = (number(3, 2), number(5, 2))
+        let (pointers, content) = (kind < 0x0A ? 12 : 8, start == 0 ? 65536 : start)
+        guard pointers + cells * 2 <= content, content <= count else { return nil }
+        // SQLite may leave up to 32 bytes at the end of each page to others.
+        guard cells > 0 else { return content >= count - 32 ? content : nil }
+        let areInside = (0..<cells).allSatisfy { (content..<count).contains(number(pointers + $0 * 2, 2)) }
+        return areInside ? content : nil
+    }
+
     /// A big-endian number; 0 beyond the end.
     fileprivate func number(_ start: Int, _ count: Int) -> Int {
         guard start >= 0, start + count <= self.count else { return 0 }

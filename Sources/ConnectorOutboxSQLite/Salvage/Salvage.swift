@@ -13,11 +13,11 @@ internal import ConnectorOutbox
 struct Salvage {
     private let path: String
     /// The new file.
-    private let tables: OutboxTables
+    let tables: OutboxTables
     /// The damaged file, whose write lock is held; nil if SQLite cannot open it.
     private let locked: Database?
     /// The same, to read its tables; nil if their definitions are damaged, which SQLite would read them by.
-    private let damaged: Database?
+    let damaged: Database?
     /// The pages of the damaged file; nil until they are needed.
     private var pages: PageScan?
     /// The tables that could not be read to the end.
@@ -26,8 +26,12 @@ struct Salvage {
     private var isProgressLost = false
     /// Whether all ids were read from their index, so that it is known which events are missing.
     private var isListed = false
+    /// Whether there were counters to compare.
+    private var isCounted = false
     /// The number of events that wait by the counters, and are not there.
     private var absent = 0
+    /// The most events that may be missing where a position and the counters disagree.
+    private var disputed = 0
 
     /// The time limit for reading the tables through SQLite, in nanoseconds; the rest is read page by page.
     private static let readLimit: UInt64 = 60_000_000_000
@@ -44,15 +48,18 @@ struct Salvage {
         self.watch = watch
         tables = try OutboxTables(new, watch: StatementWatch(limit: .max, within: watch))
         var opened: Database?
-        do throws(Database.Failure) {
-            let database = try Database(path, watch: StatementWatch(limit: Self.readLimit, within: watch))
-            // A salvage that fails is begun again, and needs what is behind the damage of a log.
-            database.leaveLog()
-            try database.run("BEGIN IMMEDIATE")
-            database.watch.begin()
-            opened = database
-        } catch {
-            guard !error.isBusy else { throw error }
+        // SQLite would delete a log whose file is empty.
+        if !LogScan.isAlone(path) {
+            do throws(Database.Failure) {
+                let database = try Database(path, watch: StatementWatch(limit: Self.readLimit, within: watch))
+                // A salvage that fails is begun again, and needs what is behind the damage of a log.
+                database.leaveLog()
+                try database.run("BEGIN IMMEDIATE")
+                database.watch.begin()
+                opened = database
+            } catch {
+                guard !error.isBusy else { throw error }
+            }
         }
         locked = opened
         damaged = opened.flatMap { database in (try? Schema.check(database, path)) == nil ? nil : database }
@@ -88,8 +95,8 @@ struct Salvage {
             if incomplete.contains(.attempts) { try tables.database.run("DELETE FROM attempts") }
             let pages = PageScan(path)
             self.pages = pages
-            try pages?.forEachRow { row throws(Database.Failure) in
-                try checkOpen()
+            let onPage = { [self] () throws(Database.Failure) in try checkOpen() }
+            try pages?.forEachRow(onPage: onPage) { row throws(Database.Failure) in
                 switch row {
                 case .listed(let position): try list(position)
                 case .settled(let target, let position, let page):
@@ -103,6 +110,7 @@ struct Salvage {
             }
             try addSettled()
         }
+        try correctPositions()
         try dropMistaken()
         // Only for rows that no page has: the first row with a key stays.
         damaged?.watch.begin()
@@ -133,8 +141,17 @@ struct Salvage {
         let lost = isListed ? Int(listed) : max(Int(listed), absent)
         let least = isListed ? "" : "at least "
         try tables.database.run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
-        let salvaged = "\(waiting) waiting events and \(dead) dead letters were moved to a new file"
-        let missing = lost == 0 ? "none is known to be missing" : "\(least)\(lost) events could not be read"
+        let events = waiting == 1 ? "waiting event" : "waiting events"
+        let letters = dead == 1 ? "dead letter" : "dead letters"
+        let salvaged = "\(waiting) \(events) and \(dead) \(letters) were moved to a new file"
+        let missing =
+            if lost > 0 {
+                "\(least)\(lost) \(lost == 1 ? "event" : "events") could not be read"
+            } else if disputed > 0 {
+                "up to \(disputed) more may be missing, by the counters"
+            } else {
+                isListed || isCounted ? "none is known to be missing" : "how many are missing is not known"
+            }
         guard isProgressLost else { return "\(salvaged), \(missing)" }
         return "\(salvaged), \(missing); some connectors' progress was lost: they may get events again"
     }
@@ -232,13 +249,6 @@ struct Salvage {
         try tables.statement("INSERT OR IGNORE INTO listed(position) VALUES(?)").run(.integer(position))
     }
 
-    private func add(_ values: [SalvagedValue], to table: SalvagedTable) throws(Database.Failure) {
-        guard let row = table.sound(values) else { return }
-        let marks = row.map { _ in "?" }.joined(separator: ", ")
-        let columns = table.columns.joined(separator: ", ")
-        try tables.statement("INSERT OR IGNORE INTO \(table)(\(columns)) VALUES(\(marks))").run(row)
-    }
-
     // MARK: Completing
 
     /// Deletes the routes whose connectors cannot be read, or that nothing refers to: their number may be another one.
@@ -248,7 +258,7 @@ struct Salvage {
             AND route NOT IN (SELECT position >> \(Schema.sequenceBits) FROM events)
         """
 
-    /// Deletes routes and connectors whose number may be another one, so that their indices can tell the right one. The counts of a
+    /// Deletes routes and connectors whose number may be wrong, so that their indices can give the right one. The counts of a
     /// connector are kept.
     private func dropMistaken() throws(Database.Failure) {
         guard damaged != nil else { return }
@@ -341,6 +351,9 @@ struct Salvage {
     /// a lost event. Then notes what the counters say is missing.
     private mutating func compareCounters() throws(Database.Failure) {
         let sequence = "position & \(Schema.sequences.upperBound)"
+        let isKnown = "routes.count >= 0 AND cursors.count >= 0"
+        let compared = "SELECT count(*) FROM cursors JOIN routes USING(route) WHERE \(isKnown)"
+        isCounted = try tables.statement(compared).integer() ?? 0 > 0
         try tables.database.run(
             """
             DELETE FROM cursors WHERE \(sequence) >= (SELECT max(bound) FROM (
@@ -351,15 +364,26 @@ struct Salvage {
             AS found WHERE found.position > cursors.position AND found.position < (cursors.route + 1) << \(Schema.sequenceBits)
             AND NOT EXISTS(SELECT 1 FROM skipped WHERE skipped.target = cursors.target AND skipped.position = found.position)
             """
-        let isKnown = "routes.count >= 0 AND cursors.count >= 0"
         if isListed {
             // If the bytes are right, it is the count that is damaged, and not the position.
+            let disagree = """
+                \(isKnown) AND routes.count - cursors.count > (SELECT count(*) FROM listed \(beyond))
+                AND routes.bytes - cursors.bytes <> (SELECT coalesce(sum(length(found.payload)), 0) FROM events \(beyond))
+                """
+            disputed = Int(
+                try tables.statement(
+                    """
+                    SELECT min(coalesce(sum(most), 0), \(Schema.counts.upperBound)) FROM (
+                        SELECT min(\(Schema.sequences.upperBound), max(
+                            routes.count - cursors.count - (SELECT count(*) FROM listed \(beyond)))) AS most
+                        FROM cursors JOIN routes USING(route) WHERE \(disagree) GROUP BY cursors.route)
+                    """
+                ).integer() ?? 0
+            )
             try tables.database.run(
                 """
-                DELETE FROM cursors WHERE EXISTS(SELECT 1 FROM routes WHERE routes.route = cursors.route AND \(isKnown)
-                    AND routes.count - cursors.count > (SELECT count(*) FROM listed \(beyond))
-                    AND routes.bytes - cursors.bytes <> (
-                        SELECT coalesce(sum(length(found.payload)), 0) FROM events \(beyond)))
+                DELETE FROM cursors WHERE EXISTS(
+                    SELECT 1 FROM routes WHERE routes.route = cursors.route AND \(disagree))
                 """
             )
         }

@@ -6,7 +6,7 @@ enum SalvagedTable: String, CaseIterable {
     case routes, targets, cursors, events, retries, dead, skipped, attempts
 
     /// The columns to copy, in the order of a row's values. Counters are recomputed; those of routes and cursors are copied before, because
-    /// they tell what is missing.
+    /// they show what is missing.
     var columns: [String] {
         switch self {
         case .routes: ["route", "targets", "collected", "count", "bytes", "next"]
@@ -52,7 +52,7 @@ enum SalvagedTable: String, CaseIterable {
         }
     }
 
-    /// Whether the index lacks values that a page of the table may still have, and that nothing else tells.
+    /// Whether the index lacks values that a page of the table may still have, and that nothing else has.
     var hasPartialIndex: Bool { self == .routes || self == .targets }
 
     /// A count; -1 for an unusable one.

@@ -132,7 +132,7 @@ extension OutboxTables {
         }
         // If the volume has no room, delivered events make some.
         for route in routes { try collect(route) }
-        try takeRoom(for: [])
+        try reserve(for: [])
         let position = Schema.positions(of: Schema.routes.upperBound).upperBound
         let delete = try statement("DELETE FROM events WHERE position = ?")
         // A file that this code did not write may have an event there.

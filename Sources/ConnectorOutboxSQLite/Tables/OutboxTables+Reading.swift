@@ -49,9 +49,26 @@ extension OutboxTables {
         if builder.batch.isEmpty {
             let due = try statement("SELECT min(due) FROM retries WHERE target = ?")
                 .integer(.integer(target), in: Schema.times)
-            builder.batch.nextDue = due.map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
+            let next = due.map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
+            builder.batch.nextDue = next
+            if let next, next <= now, now > Timestamp(nanoseconds: 0) {
+                throw .damaged("an event that waits for a retry is not at its position")
+            }
+            try checkNoneWaits(target)
         }
         return builder.batch
+    }
+
+    /// Compares the counts of a connector that has no new events with its progress.
+    ///
+    /// - Throws: A damage failure if events wait by the counts. Nothing would ever deliver them.
+    private func checkNoneWaits(_ target: Int64) throws(Database.Failure) {
+        let waiting = try statement(
+            """
+            SELECT count(*) FROM cursors JOIN routes USING(route) WHERE target = ? AND routes.count <> cursors.count
+            """
+        ).integer(.integer(target))
+        guard waiting == 0 else { throw .damaged("a connector has passed events that wait by the counts of its route") }
     }
 
     /// The events of a route after a connector's cursor, in order of arrival: position, end of the route, connector, and how many.
@@ -89,15 +106,22 @@ extension OutboxTables {
         for cursor in try cursors(of: target) {
             // The byte limit applies to each route, to avoid reading large events that will not be used.
             var route = BatchBuilder(builder.batch.path, limits)
+            var last = cursor.position
             try select.run(
                 [
                     .integer(cursor.position), .integer(cursor.end), .integer(target), .integer(Int64(limits.count)),
                 ],
                 until: { row throws(Database.Failure) in
+                    // SQLite trusts the order of its rows. Settled, an event with a damaged position would move the cursor past others.
+                    let position = try row.integer(0, in: last + 1...max(last + 1, cursor.end - 1))
+                    last = position
                     try add(row, attempts: 0, to: &route)
                     return route.isFull
                 }
             )
+            if route.batch.damage != nil, Schema.sequence(of: last) >= (try nextSequence()) {
+                throw .damaged("an event is beyond the next sequence number")
+            }
             if !route.batch.isEmpty { routes.append(route) }
             end = min(end, route.refused ?? .max)
         }

@@ -193,7 +193,7 @@ extension OutboxTables {
     }
 
     /// Makes the retries of a connector due.
-    func hasten(_ path: String, now: Timestamp) throws(Database.Failure) {
+    func expediteRetries(of path: String, now: Timestamp) throws(Database.Failure) {
         guard let target = try target(path) else { return }
         try statement("UPDATE retries SET due = ?1 WHERE target = ?2 AND due > ?1").run(.time(now), .integer(target))
     }
@@ -201,6 +201,7 @@ extension OutboxTables {
     /// Moves the cursors of a connector past events.
     private func advance(_ target: Int64, past entries: ArraySlice<OutboxBatch.Entry>) throws(Database.Failure) {
         for (route, passed) in Self.parts(entries) {
+            try retryRestored(target, route, besides: entries, passed)
             try statement(
                 "UPDATE cursors SET position = ?, count = count + ?, bytes = bytes + ? WHERE target = ? AND route = ?"
             ).run(
@@ -212,6 +213,50 @@ extension OutboxTables {
             )
             try collect(route)
         }
+    }
+
+    /// Sets the events to retry that a cursor is about to pass without an attempt: they were dropped when the batch was read, and were
+    /// restored at their places during the attempt.
+    private func retryRestored(
+        _ target: Int64,
+        _ route: Int64,
+        besides entries: ArraySlice<OutboxBatch.Entry>,
+        _ passed: Part
+    ) throws(Database.Failure) {
+        let waiting = try statement(
+            """
+            SELECT max(0, (SELECT count(*) FROM events WHERE position > cursors.position AND position <= ?3)
+                - (SELECT count(*) FROM skipped WHERE target = ?1 AND position > cursors.position AND position <= ?3))
+            FROM cursors WHERE target = ?1 AND route = ?2
+            """
+        ).integer(.integer(target), .integer(route), .integer(passed.last))
+        guard waiting ?? 0 > passed.count else { return }
+        let attempted = Set(entries.map(\.position))
+        var restored: [(position: Int64, bytes: Int64)] = []
+        try statement(
+            """
+            SELECT position, length(payload) FROM events
+            WHERE position > (SELECT position FROM cursors WHERE target = ?1 AND route = ?2) AND position <= ?3
+            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ?1 AND position = events.position)
+            """
+        ).run(.integer(target), .integer(route), .integer(passed.last)) { row throws(Database.Failure) in
+            let position = try row.integer(0, in: Schema.positions)
+            if !attempted.contains(position) { restored.append((position: position, bytes: try row.integer(1))) }
+        }
+        for event in restored {
+            try statement("INSERT OR IGNORE INTO retries(target, position, due, attempts) VALUES(?, ?, 0, 1)")
+                .run(.integer(target), .integer(event.position))
+            guard database.changes > 0 else { continue }
+            try statement(
+                "UPDATE targets SET retried = retried + 1, retried_bytes = retried_bytes + ? WHERE target = ?"
+            ).run(.integer(event.bytes), .integer(target))
+        }
+        try statement("UPDATE cursors SET count = count + ?, bytes = bytes + ? WHERE target = ? AND route = ?").run(
+            .integer(Int64(restored.count)),
+            .integer(restored.reduce(0) { $0 + $1.bytes }),
+            .integer(target),
+            .integer(route)
+        )
     }
 
     /// The entries of one route in a batch.

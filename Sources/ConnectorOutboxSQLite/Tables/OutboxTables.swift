@@ -18,7 +18,7 @@ final class OutboxTables {
     private var insertion: Statement?
     /// The last event kind and its text, cached because consecutive events mostly have the same kind.
     private var kind: (kind: EventKind, text: String)?
-    /// Whether commits are currently synchronised to the disk.
+    /// Whether commits are currently synchronized to the disk.
     private var isStable = true
     /// Cached values of the file as of this connection's last write; nil if unknown.
     private var known: Known?
@@ -28,10 +28,10 @@ final class OutboxTables {
     private let revisions: StoreRevisions
     /// The number of the file in the order of opening.
     private let epoch: UInt64
-    /// The room on the volume; nil if nothing bounds it.
-    private let room: Room?
-    /// What is left of it for the new events of the current transaction; nil before the first.
-    private var left: Room.Left?
+    /// The reserve on the volume; nil if nothing bounds the outbox.
+    private let volumeReserve: VolumeReserve?
+    /// The allowance of the current transaction for new events; nil before the first.
+    private var allowance: VolumeReserve.Allowance?
     /// The size of a page, in bytes.
     private var pageSize: Int64 = 8192
 
@@ -63,7 +63,7 @@ final class OutboxTables {
     ) throws(Database.Failure) {
         database = try Database(path, watch: watch)
         self.revisions = revisions
-        room = space.map { Room(path, $0) }
+        volumeReserve = space.map { VolumeReserve(path, $0) }
         epoch = revisions.epoch(of: database.file)
         // Check before the first write, so that a foreign file stays unchanged.
         try Schema.check(database, path)
@@ -71,9 +71,9 @@ final class OutboxTables {
         try database.run(
             "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF"
         )
-        if let room {
+        if let volumeReserve {
             pageSize = try statement("PRAGMA page_size").integer() ?? pageSize
-            try database.run("PRAGMA wal_autocheckpoint = \(room.checkpointPages(of: pageSize))")
+            try database.run("PRAGMA wal_autocheckpoint = \(volumeReserve.checkpointPages(of: pageSize))")
         }
         try Schema.migrate(database, path)
         database.noteLog()
@@ -84,9 +84,10 @@ final class OutboxTables {
     init(reading path: String, watch: StatementWatch, revisions: StoreRevisions) throws(Database.Failure) {
         database = try Database(path, .reading, watch: watch)
         self.revisions = revisions
-        room = nil
+        volumeReserve = nil
         epoch = revisions.epoch(of: database.file)
         try Schema.check(database, path)
+        database.noteLog()
     }
 
     /// A statement, compiled on first use and cached.
@@ -118,7 +119,7 @@ final class OutboxTables {
         _ body: (OutboxTables) throws(Database.Failure) -> Void
     ) throws(Database.Failure) {
         database.watch.begin()
-        left = nil
+        allowance = nil
         if isStable != self.isStable {
             try database.run("PRAGMA synchronous = \(isStable ? "FULL" : "NORMAL")")
             self.isStable = isStable
@@ -270,7 +271,7 @@ final class OutboxTables {
         guard Schema.sequences.upperBound - next >= Int64(events.count) else {
             throw .damaged("there are no free sequence numbers")
         }
-        try takeRoom(for: events)
+        try reserve(for: events)
         let insert = try insertStatement()
         var (count, bytes): (Int64, Int64) = (0, 0)
         var isNew: [Bool] = []
@@ -297,31 +298,31 @@ final class OutboxTables {
         return isNew
     }
 
-    /// Takes room on the volume for new events; nothing else asks for any.
+    /// Takes space on the volume for new events; nothing else is subject to the reserve.
     ///
-    /// - Throws: `SQLITE_FULL` if what is left is for what empties the outbox.
-    func takeRoom(for events: [OutboxEvent]) throws(Database.Failure) {
-        guard let room, var rest = try measuredRoom() else { return }
-        try room.take(events.reduce(0) { $0 + size(of: $1) }, of: &rest)
-        left = rest
+    /// - Throws: `SQLITE_FULL` if the rest is reserved for what empties the outbox.
+    func reserve(for events: [OutboxEvent]) throws(Database.Failure) {
+        guard let volumeReserve, var rest = try measuredAllowance() else { return }
+        try volumeReserve.take(events.reduce(0) { $0 + size(of: $1) }, of: &rest)
+        allowance = rest
     }
 
     /// Whether the volume has so little room that delivered events are not worth remembering; with how many bytes of events one
     /// transaction may delete then, nil if it has enough.
     func shortage() throws(Database.Failure) -> Int64? {
-        guard let room, let rest = try measuredRoom(), room.isShort(rest) else { return nil }
-        return max(256 << 10, room.share / 2)
+        guard let volumeReserve, let rest = try measuredAllowance(), volumeReserve.isShort(rest) else { return nil }
+        return max(256 << 10, volumeReserve.share / 2)
     }
 
-    /// What is left of the room, measured once per transaction; nil if nothing bounds it.
-    private func measuredRoom() throws(Database.Failure) -> Room.Left? {
-        guard let room else { return nil }
-        if left == nil {
+    /// The allowance for new events, measured once per transaction; nil if nothing bounds the outbox.
+    private func measuredAllowance() throws(Database.Failure) -> VolumeReserve.Allowance? {
+        guard let volumeReserve else { return nil }
+        if allowance == nil {
             let pages = try statement("PRAGMA page_count").integer() ?? 0
             let free = try statement("PRAGMA freelist_count").integer() ?? 0
-            left = room.left(size: pages * pageSize, spare: free * pageSize)
+            allowance = volumeReserve.allowance(size: pages * pageSize, spare: free * pageSize)
         }
-        return left
+        return allowance
     }
 
     /// The bytes that an event takes in the tables at most, with its entry in the index and what it leaves of its pages.

@@ -17,7 +17,7 @@ public final class SystemHostClock: HostClock {
         var queue = TimerQueue()
         /// Whether the thread has started.
         var isStarted = false
-        /// When the thread will wake unprompted: 0 while it is awake, `UInt64.max` if it sleeps until signalled.
+        /// When the thread will wake unprompted: 0 while it is awake, `UInt64.max` if it sleeps until signaled.
         var nextLook: UInt64 = 0
         /// Whether the clock is gone and the thread must exit.
         var isStopped = false

@@ -14,8 +14,8 @@ public import ConnectorBase
 ///
 /// A plugin shares the process, so a fault in its code ends the process. After ``install(file:)``, the process reports
 /// whose code that was: one line on standard error, and a note in a file, which the next process reads with
-/// ``take(from:)``. A fault in the application's code leaves a note, too. `CrashClient.report(_:)` sends it to the
-/// vendor of crash reports.
+/// ``take(from:)``. A fault in the application's code leaves a note, too.
+/// `CrashClient.reportLastCrash(in:)` takes it, and sends it to the vendor of crash reports.
 ///
 /// ```swift
 /// let file = "/var/lib/shop/connector.crash"
@@ -155,7 +155,8 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         return (try? JSONValue(parsing: bytes)).flatMap(CrashNote.init)
     }
 
-    private init?(_ json: JSONValue) {
+    /// Reads a note; nil if the document is not one.
+    package init?(_ json: JSONValue) {
         guard json["version"]?.integer == 1, let event = json["event"]?.string else { return nil }
         self.event = event
         plugin = json["plugin"]?.string

@@ -36,7 +36,7 @@ package enum Directory {
         defer { unsafe closedir(stream) }
         var entries: [Entry] = []
         while true {
-            // Nothing else tells the end of the directory from an error.
+            // Nothing else distinguishes the end of the directory from an error.
             errno = 0
             guard let entry = unsafe readdir(stream) else {
                 guard errno == 0 else { throw SystemError() }

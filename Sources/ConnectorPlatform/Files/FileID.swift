@@ -14,24 +14,29 @@ package struct FileID: Sendable, Hashable {
     private let device: dev_t
     private let number: ino_t
 
+    /// Identifies the file that stat(2) describes.
+    init(_ status: stat) {
+        (device, number) = (status.st_dev, status.st_ino)
+    }
+
     /// Identifies the file at a path; nil if there is none.
     package init?(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
-        (device, number) = (status.st_dev, status.st_ino)
+        self.init(status)
     }
 
     /// Identifies an open file; nil if the descriptor is invalid.
     package init?(_ descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-        (device, number) = (status.st_dev, status.st_ino)
+        self.init(status)
     }
 
     /// Identifies the entry of an open directory; nil if there is none of that name.
     package init?(_ name: String, in directory: Int32) {
         var status = stat()
         guard unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-        (device, number) = (status.st_dev, status.st_ino)
+        self.init(status)
     }
 }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc
@@ -11,9 +11,6 @@ internal import Synchronization
 
 /// Writes files and descriptors until everything is written.
 package enum OutputFile {
-    /// The number of files replaced so far, so that two threads use different temporary names.
-    private static let count = Atomic<UInt64>(0)
-
     /// Replaces a file by renaming another one, so that a concurrent reader sees either the old file or the new one.
     ///
     /// A symbolic link at the path is replaced, too, and not followed. A device, a pipe or a socket stays.
@@ -25,12 +22,11 @@ package enum OutputFile {
         with bytes: [UInt8],
         mode: UInt32? = nil
     ) throws(SystemError) {
-        let found = FileIdentity(itself: path)
+        let found = FileStamp(itself: path)
         if let found, found.kind != S_IFREG, found.kind != S_IFLNK, found.kind != S_IFDIR { throw SystemError(EINVAL) }
         let model = mode == nil ? found.flatMap { $0.kind == S_IFREG ? $0 : nil } : nil
-        let temporary = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue)"
-        // An earlier process with the same id may have left one: in a container, the first process always has the same id.
-        unsafe unlink(temporary)
+        // Not by the process's id: in two containers, processes that write the file may have the same one.
+        let temporary = "\(path).\(UInt64.random(in: 0 ... .max).hexadecimal()).new"
         let first = mode ?? (model == nil ? 0o644 : 0o600)
         let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(first))
         guard file >= 0 else { throw SystemError() }
@@ -46,7 +42,7 @@ package enum OutputFile {
     }
 
     /// Gives an open file the permissions of another one, and its owner and group as far as this user may.
-    package static func copyAccess(of model: FileIdentity, to descriptor: Int32) throws(SystemError) {
+    package static func copyAccess(of model: FileStamp, to descriptor: Int32) throws(SystemError) {
         // Only root may give files away, but a group may be any of this user's.
         _ = fchown(descriptor, .max, model.group)
         _ = fchown(descriptor, model.owner, .max)

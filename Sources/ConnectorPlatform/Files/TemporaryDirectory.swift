@@ -16,7 +16,7 @@ package final class TemporaryDirectory: Sendable {
     /// The directory's path.
     package let path: String
     /// The open file whose lock this process holds.
-    private let lock: Int32
+    private let lock: FileLock
 
     /// The name of the file with the lock. A directory without such a file is never taken for a leftover.
     private static let lockName = ".connector-host.lock"
@@ -29,24 +29,17 @@ package final class TemporaryDirectory: Sendable {
         while true {
             let path = try Self.make(name, below: Self.parent)
             let file = "\(path)/\(Self.lockName)"
-            let lock = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard lock >= 0 else {
-                let error = SystemError()
+            do throws(SystemError) {
+                // Without file locking, leftovers are not removed; everything else works.
+                guard let lock = try LockedFile.create(file, requiresLock: false) else { continue }
+                (self.path, self.lock) = (path, FileLock(lock))
+                return
+            } catch {
                 Self.remove(path)
                 throw error
             }
-            // Without file locking, leftovers are not removed; everything else works.
-            while flock(lock, LOCK_EX) != 0, errno == EINTR {}
-            if unsafe access(file, F_OK) == 0 {
-                (self.path, self.lock) = (path, lock)
-                return
-            }
-            // Another process removed it as a leftover before it was locked.
-            close(lock)
         }
     }
-
-    deinit { close(lock) }
 
     /// Removes the directory with everything in it.
     package func remove() { Self.remove(path) }
@@ -59,9 +52,8 @@ package final class TemporaryDirectory: Sendable {
         for entry in (try? Directory.entries(of: parent)) ?? [] where entry.name.starts(ascii: "\(name)-") {
             let path = "\(parent)/\(entry.name)"
             guard (try? Directory.checkPrivate(path)) != nil else { continue }
-            let lock = unsafe open("\(path)/\(lockName)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            guard lock >= 0 else { continue }
-            if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(path) }
+            guard let lock = LockedFile.openAbandoned("\(path)/\(lockName)") else { continue }
+            remove(path)
             close(lock)
         }
     }

@@ -118,13 +118,24 @@ package final class WorkerThreads: Sendable {
     /// The number of live threads.
     package var threadCount: Int { monitor.withLock(\.threads) }
 
-    /// Starts a thread that is already counted. If the system cannot create it, uncounts it and watches the waiting
-    /// jobs.
+    /// Starts a thread that is already counted.
     ///
     /// - Returns: False if the system cannot create it.
     @discardableResult
     private func addThread() -> Bool {
-        if makeThread("connector-work", { self.work() }) { return true }
+        let isStarted = makeThread("connector-work") {
+            HostThread.run {
+                self.work()
+            } finally: { hasReturned in
+                if !hasReturned { self.lostThread() }
+            }
+        }
+        if !isStarted { lostThread() }
+        return isStarted
+    }
+
+    /// Uncounts a thread that could not start, or that a job has ended, and watches the waiting jobs.
+    private func lostThread() {
         let begun = monitor.withLock { state -> Int? in
             state.threads -= 1
             guard state.waiting > 0, !state.isWatched else { return nil }
@@ -132,7 +143,6 @@ package final class WorkerThreads: Sendable {
             return state.begun
         }
         if let begun { watch(since: begun, added: 0) }
-        return false
     }
 
     /// A thread's main loop: takes work until it has been idle too long.

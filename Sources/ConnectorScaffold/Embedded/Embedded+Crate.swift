@@ -415,7 +415,7 @@ impl Host {
         Ok(())
     }
 
-    /// Runs a future beside the calls, for instance one that polls a vendor, on threads of the host: it must not block them.
+    /// Runs a future in the background, for instance one that polls a vendor, on threads of the host: it must not block them.
     /// The manifest must require `clock/1`.
     ///
     /// It is cancelled when the gate closes, before [`Plugin::close`](crate::Plugin::close) begins: dropped, or if it runs just
@@ -1391,7 +1391,7 @@ mod tests {
 //!
 //! [`Host`] has a function for each service that the manifest names: requests over `http/1`, the time and [`Host::sleep`],
 //! [`Host::log`], [`Host::emit`] for events, [`Host::storage`] for values that survive a restart, and [`Host::gate`] for the
-//! gates under `uses`. [`Host::spawn`] runs a future beside the calls.
+//! gates under `uses`. [`Host::spawn`] runs a future in the background.
 //!
 //! ```
 //! use connector::{Error, Evidence, Host, Json, Plugin, Url};
@@ -2459,7 +2459,7 @@ pub struct Storage {
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-//! The calls of an instance, and what it does beside them, as futures. There is no thread and no queue here: whatever wakes a
+//! The calls of an instance, and its background work, as futures. There is no thread and no queue here: whatever wakes a
 //! future, such as the end of a request on a thread of the host, continues it.
 
 use crate::{sys, Error, Host, Level, Status};
@@ -2475,11 +2475,11 @@ type Completion = Result<Option<Vec<u8>>, Error>;
 type BoxedFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
 thread_local! {
-    /// What `Purpose::operation` and the deadline are of the task that this thread runs; 0 and none without one.
+    /// The operation and the deadline of the task that this thread is running; 0 and no deadline if it runs none.
     static CALL: Cell<(u64, u64)> = const { Cell::new((0, sys::NO_DEADLINE)) };
 }
 
-/// The operation of the call that this thread runs, a number that is none for work beside the calls; 0 without a task.
+/// The operation of the call that this thread runs; for background work, a number that no call has; 0 if no task runs.
 pub(crate) fn operation() -> u64 {
     CALL.get().0
 }
@@ -2489,8 +2489,8 @@ pub(crate) fn deadline() -> u64 {
     CALL.get().1
 }
 
-/// Distinguishes this thread from all other living threads: the address of a variable of which each has its own. Unlike
-/// `std::thread::current()`, it leaves nothing behind in threads, which are the host's.
+/// Identifies this thread among the live ones: the address of a thread-local variable. Unlike `std::thread::current()`, it
+/// leaves nothing behind in threads, which are the host's.
 fn this_thread() -> usize {
     CALL.with(|call| call as *const Cell<(u64, u64)> as usize)
 }
@@ -2500,7 +2500,7 @@ pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// What a task is for. The work beside the calls is numbered in the order in which it began.
+/// What a task is for. Background tasks are numbered in the order in which they began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
     Call(u64),
@@ -2508,8 +2508,8 @@ enum Purpose {
 }
 
 impl Purpose {
-    /// The operation of the call. Work beside the calls has a number that is no call, because 0 would stand for the call that began it:
-    /// the callbacks in which the work goes on belong to that.
+    /// The operation of the call. Background work has a number that no call has, because 0 would stand for the call that began it:
+    /// the callbacks that continue the work belong to that call.
     fn operation(self) -> u64 {
         match self {
             Purpose::Call(operation) => operation,
@@ -2518,10 +2518,10 @@ impl Purpose {
     }
 }
 
-/// The pending calls of an instance, and its work beside them.
+/// The pending calls of an instance, and its background work.
 ///
 /// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread,
-/// its runner, removes it last of all; `end` waits for the runners of the tasks that it finds there. What other threads do to
+/// its runner, removes it as its last step; `end` waits for the runners of the tasks that it finds there. What other threads do to
 /// a task meanwhile:
 ///
 /// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels:
@@ -2539,12 +2539,12 @@ pub(crate) struct Tasks {
     work: Mutex<Work>,
 }
 
-/// The work beside the calls.
+/// The background work.
 #[derive(Default)]
 struct Work {
-    /// How much has begun.
+    /// How many background tasks were started.
     count: u64,
-    /// Whether no more may begin.
+    /// Whether new ones are refused.
     is_over: bool,
 }
 
@@ -2559,9 +2559,9 @@ impl Tasks {
         self.add(host, Purpose::Call(call.operation), call.deadline_ns, Box::pin(future)).run();
     }
 
-    /// Adds a future that runs beside the calls, from its first wake on.
+    /// Adds a future that runs in the background, from its first wake on.
     ///
-    /// Returns nothing, and drops the future, once no more may begin.
+    /// Drops the future and returns `None` once new work is refused.
     pub(crate) fn begin(
         self: &Arc<Self>,
         host: Host,
@@ -2601,7 +2601,7 @@ impl Tasks {
         }
     }
 
-    /// Drops what runs beside the calls, and lets no more begin; returns even if another thread still runs some.
+    /// Drops the background work, and refuses new work; returns even if another thread still runs some.
     pub(crate) fn end_work(&self) {
         lock(&self.work).is_over = true;
         let work = Purpose::Work(0)..;
@@ -2627,7 +2627,7 @@ impl Tasks {
     }
 }
 
-/// A call, or work beside the calls.
+/// A call, or background work.
 pub(crate) struct Task {
     tasks: Arc<Tasks>,
     host: Host,
@@ -2694,7 +2694,7 @@ impl Task {
         }
     }
 
-    /// Completes the call. Nobody awaits work beside the calls: the log tells of a panic.
+    /// Completes the call. Background work has no caller, so its panics are logged.
     fn complete(&self, completion: Completion) {
         match (self.purpose, completion) {
             (Purpose::Call(operation), completion) => self.host.complete(operation, completion),
@@ -2728,7 +2728,7 @@ impl Task {
     }
 }
 
-/// Drops a future. Nobody needs to hear of a panic in that: the call has ended, or has a result.
+/// Drops a future. A panic there is ignored: the call has ended, or has a result.
 fn discard(future: BoxedFuture) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
 }
@@ -3204,7 +3204,7 @@ pub(crate) struct Pending<Value> {
     cancel: Cancel,
 }
 
-/// Cancels work of the host, without effect on work that has ended; returns whether its callback will not run any more.
+/// Cancels work of the host, without effect on work that has ended; returns whether its callback will no longer run.
 pub(crate) type Cancel = fn(Host, u64) -> bool;
 
 impl<Value> Pending<Value> {

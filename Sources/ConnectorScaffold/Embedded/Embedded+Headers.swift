@@ -1715,7 +1715,10 @@ typedef struct connector_host {
      * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call; CONNECTOR_MISUSE if a pointer
      * that must not be null is null. A call whose result is null with a nonzero length fails. None of these does harm.
      * The host logs a second completion, an unknown operation and a foreign operation as misbehaviour. It does not log
-     * completions of a call that was cancelled or timed out, however many arrive before `destroy` returns. [any]
+     * completions of a call that was cancelled or timed out, however many arrive before `destroy` returns.
+     *
+     * If the result is the only key to something that the call has begun, such as the id of an upload, and this does not
+     * return CONNECTOR_OK, end it: nobody else can. [any]
      */
     int32_t (*CONNECTOR_NONNULL complete)(void *CONNECTOR_NONNULL context, uint64_t operation, int32_t status,
                                           const uint8_t *CONNECTOR_NULLABLE result_borrowed, uint64_t result_length,
@@ -2348,8 +2351,8 @@ typedef struct connector_gates_call {
     uint64_t deadline_ns;
     /**
      * The plugin's own call that this one serves: its connector_call.operation. 0 stands for the call that the thread
-     * is running, if any; a callback of the host runs in the call that asked for it. A number that is no call, such as
-     * UINT64_MAX, stands for none: for work beside the calls. When the host gives that call up, it cancels this one,
+     * is running, if any; a callback of the host runs in the call that asked for it. A number that no call has, such as
+     * UINT64_MAX, stands for none: use it for background work. When the host gives that call up, it cancels this one,
      * whose deadline is never later than that call's.
      */
     uint64_t during;
@@ -2575,7 +2578,7 @@ typedef struct connector_http_receiver {
     uint64_t silence_ns;
     /**
      * For a request whose body comes in parts: runs after each `write` but the last, unless the request ends first. If
-     * the rest of the body is not sent, the next `write` tells.
+     * the rest of the body is not sent, the next `write` reports that.
      */
     connector_http_room CONNECTOR_NULLABLE room;
 } connector_http_receiver;

@@ -67,7 +67,7 @@ struct ProjectSamples {
         return lines.joined(separator: "\n")
     }
 
-    /// The operation that the vendor refuses: the first whose request can be recognised by a text in it.
+    /// The operation that the vendor refuses: the first whose request can be recognized by a text in it.
     private var refused: ProjectOperation? {
         operations.first { condition(of: $0, "") != nil && !definition(of: $0).isDelivered }
     }

@@ -7,7 +7,7 @@ package import ConnectorInvocation
 internal import ConnectorPlatform
 internal import Logging
 
-/// What the tables' functions do, as far as that is a few lines; requests and calls have files of their own.
+/// The short functions behind the tables; requests and calls have their own files.
 extension GateServices: ServiceFunctions {
     /// A new id, unique in the process.
     package func newIdentifier() -> UInt64 { ServiceIdentifier.next() }

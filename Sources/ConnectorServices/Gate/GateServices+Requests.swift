@@ -297,12 +297,18 @@ extension GateServices {
         if isIdle { startCallbacks() }
     }
 
-    /// Stores a response that may be reused, or returns the stored one that the server has confirmed.
+    /// Forgets what requests may have changed (RFC 9111, section 4.4), and stores a response that may be reused, or returns the stored one
+    /// that the server has confirmed.
     private func remember(
         _ outcome: HTTPExchange.Outcome,
         of request: OutgoingRequest,
         _ cached: HTTPCache.Lookup
     ) -> Result<HTTPResponse, ServiceFailure> {
+        if !outcome.changed.isEmpty {
+            cache.withLock { cache in
+                for url in outcome.changed { cache.forget(url) }
+            }
+        }
         guard case .success(let reply) = outcome.result else { return outcome.result }
         let (now, wallTime) = (host.clock.now(), host.clock.wallTime())
         switch cached {
@@ -314,8 +320,6 @@ extension GateServices {
             return .success(confirmed)
         case .miss where !outcome.isRedirected, .stale where !outcome.isRedirected:
             cache.withLock { $0.store(reply, to: request, now: now, wallTime: wallTime) }
-        case .bypass where !["GET", "HEAD", "OPTIONS"].contains(request.method) && reply.status < 400:
-            cache.withLock { $0.forget(request.url) }
         default: break
         }
         return outcome.result

@@ -113,6 +113,11 @@ package final class GateServices: InstanceServices {
         state.withLock { $0.proofs -= 1 }
     }
 
+    /// Whether one callback has been inside the plugin since before a moment, in the clock's monotonic time.
+    package func hasCallbackInside(since moment: UInt64) -> Bool {
+        state.withLock(\.callbacks.callbackSince).map { $0 < moment } ?? false
+    }
+
     /// Whether a callback runs inside the plugin.
     package var isInCallback: Bool { state.withLock(\.callbacks.isInCallback) }
 
@@ -173,11 +178,18 @@ package final class GateServices: InstanceServices {
     }
 
     private func runCallbacks() {
-        while let callback = nextCallback() { callback() }
+        HostThread.run {
+            while let callback = nextCallback() { callback() }
+        } finally: { [self] hasReturned in
+            guard !hasReturned else { return }
+            logger.warning("plugin misbehaved", metadata: ["what": "a callback ended its thread (pthread_exit)"])
+            startCallbacks()
+        }
     }
 
     private func nextCallback() -> (@Sendable () -> Void)? {
-        let step = state.withLock { $0.nextCallback() }
+        let now = host.clock.now()
+        let step = state.withLock { $0.nextCallback(at: now) }
         for waiter in step.waiters { waiter.send() }
         return step.callback
     }

@@ -57,8 +57,11 @@ package struct GateServicesState {
     }
 
     /// The next callback; if there is none, the waiters to resume.
-    package mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [OneShot<Void>]) {
-        let callback = callbacks.next()
+    ///
+    /// - Parameter now: The monotonic time.
+    package mutating func nextCallback(at now: UInt64) -> (callback: (@Sendable () -> Void)?, waiters: [OneShot<Void>])
+    {
+        let callback = callbacks.next(at: now)
         guard callback == nil else { return (callback, []) }
         defer { waiters = [] }
         return (nil, waiters)

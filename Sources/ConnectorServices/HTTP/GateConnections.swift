@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-package import ConnectorBase
-package import ConnectorInvocation
+internal import ConnectorBase
+internal import ConnectorInvocation
 internal import ConnectorPlatform
 internal import NIOCore
 internal import Synchronization
@@ -40,6 +40,8 @@ package final class GateConnections: Sendable {
     private struct Used: Sendable {
         var channel: any NIOCore.Channel
         var origin: Origin
+        /// The address that its client connects to; nil if that looks the name up.
+        var address: String?
     }
 
     private struct State: Sendable {
@@ -148,18 +150,26 @@ package final class GateConnections: Sendable {
 
     /// Notes to which server a connection leads that was counted.
     ///
-    /// - Parameter url: A URL of the server.
-    func use(_ channel: any NIOCore.Channel, for url: String) {
+    /// - Parameters:
+    ///   - url: A URL of the server.
+    ///   - address: The address that its client connects to; nil if that looks the name up.
+    func use(_ channel: any NIOCore.Channel, for url: String, at address: String?) {
         // A closed one would never be removed.
         guard channel.isActive, let url = URLParts(url) else { return }
-        state.withLock { $0.used[ObjectIdentifier(channel)] = Used(channel: channel, origin: Origin(url)) }
+        let used = Used(channel: channel, origin: Origin(url), address: address)
+        state.withLock { $0.used[ObjectIdentifier(channel)] = used }
     }
 
-    /// Whether a server has more open connections than requests, so that the next request needs no new one.
-    func hasFree(for url: URLParts) -> Bool {
+    /// Whether a server has more open connections at an address than requests, so that the next request there needs no new one.
+    ///
+    /// Clients share no connections, and each has an address of its own or none. Requests at other addresses count: to look a name up in
+    /// vain costs less than to let a client do so, which would hold up the gate's other requests.
+    ///
+    /// - Parameter address: The address that the client of the request connects to; nil if that looks the name up.
+    func hasFree(for url: URLParts, at address: String?) -> Bool {
         let origin = Origin(url)
         return state.withLock { state in
-            let count = state.used.values.count(where: { $0.origin == origin && $0.channel.isActive })
+            let count = state.used.values.count { $0.origin == origin && $0.address == address && $0.channel.isActive }
             return count > state.uses[origin]?.requests ?? 0
         }
     }

@@ -60,7 +60,7 @@ package struct HTTPCache: Sendable {
     private var size = 0
     /// The number of the last use.
     private var uses: UInt64 = 0
-    /// The keys by time of use. An element whose entry was used again, or is gone, has no meaning any more.
+    /// The keys by time of use. An element whose entry was used again, or is gone, no longer means anything.
     private var order: Deque<(key: String, use: UInt64)> = []
 
     /// Creates an empty cache.
@@ -197,11 +197,19 @@ private struct CacheControl {
             case "no-store": isNotStored = true
             case "no-cache": mustRevalidate = true
             case "max-age":
-                let seconds = parts.count > 1 ? UInt64(parts[1].filter { $0 != "\"" }) ?? 0 : 0
+                let seconds = parts.count > 1 ? UInt64(deltaSeconds: parts[1].filter { $0 != "\"" }) ?? 0 : 0
                 maxAge = min(maxAge ?? .max, seconds)
             default: break
             }
         }
+    }
+}
+
+extension UInt64 {
+    /// Reads a number of seconds; the largest stands for all that are larger (RFC 9111, section 1.2.2). Nil for anything but digits.
+    fileprivate init?(deltaSeconds text: String) {
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
+        self = UInt64(text) ?? .max
     }
 }
 
@@ -215,7 +223,7 @@ extension HTTPResponse {
     fileprivate func age(wallTime: Timestamp) -> UInt64 {
         let date = headers["Date"].flatMap { Timestamp(httpDate: $0) } ?? wallTime
         let apparent = wallTime > date ? (wallTime.nanoseconds - date.nanoseconds) / 1_000_000_000 : 0
-        return max(apparent, headers["Age"].flatMap { UInt64($0) } ?? 0)
+        return max(apparent, headers["Age"].flatMap { UInt64(deltaSeconds: $0) } ?? 0)
     }
 
     /// How long it is fresh, in seconds.

@@ -19,6 +19,8 @@ package final class HTTPExchange: Sendable {
         package var result: Result<HTTPResponse, ServiceFailure>
         /// Whether the response comes from another URL than the request's.
         package var isRedirected = false
+        /// The URLs of the requests that may have changed something: those with an unsafe method, and with no error as their answer.
+        package var changed: [URLParts] = []
         /// Bytes of bodies sent.
         package var bytesSent: UInt64 = 0
         /// Bytes of bodies received.
@@ -37,10 +39,16 @@ package final class HTTPExchange: Sendable {
         var isCancelled = false
         /// The number of redirects followed.
         var redirects = 0
+        /// The host that has redirected to the current request, for messages; nil for the first.
+        var redirectedBy: String?
+        /// The URLs of the requests that may have changed something.
+        var changed: [URLParts] = []
         /// How often a request was sent again after its connection had closed.
         var repeats = 0
         /// The name that is being looked up, for messages.
         var awaitedName: String?
+        /// The proxy of the current request; nil before it is sent, and for a direct connection.
+        var proxy: HTTPProxy?
         /// Collects the response, unless it comes in parts; nil before the request is sent.
         var collector: ResponseCollector?
         /// Bytes of bodies sent.
@@ -135,8 +143,11 @@ package final class HTTPExchange: Sendable {
 
     /// Why the exchange has not ended by its deadline.
     package var lateness: ServiceFailure {
-        let (name, collector) = state.withLock { ($0.awaitedName, $0.collector) }
+        let (name, collector, request, proxy) = state.withLock { ($0.awaitedName, $0.collector, $0.request, $0.proxy) }
         if let name { return .lateName(of: name) }
+        if let proxy, let collector, !isConnected(collector) {
+            return .noTunnel(to: request.namedURL, proxy, "in time")
+        }
         return switch parts?.isAsked {
         case false?: .timedOut("the plugin did not ask for the rest of the response in time")
         case true?: .incompleteAnswer(from: authority)
@@ -146,15 +157,18 @@ package final class HTTPExchange: Sendable {
         }
     }
 
+    /// Whether the current request has a connection to its server.
+    private func isConnected(_ collector: ResponseCollector) -> Bool { parts?.isConnected ?? collector.isConnected }
+
     private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
-        let (request, isRedirected, isCancelled) = state.withLock { ($0.request, $0.redirects > 0, $0.isCancelled) }
+        let (request, redirectedBy, isCancelled) = state.withLock { ($0.request, $0.redirectedBy, $0.isCancelled) }
         do throws(ServiceFailure) {
             // A request that was cancelled before it is sent must not reach the server.
             guard !isCancelled else { throw .cancelled("the request was cancelled") }
             // Blame the server, not the configuration: the URL comes from its response.
-            if isRedirected, !egress.allows(request.url) {
+            if let redirectedBy, !egress.allows(request.url) {
                 throw .violation(
-                    "the server \(authority) redirects to \(request.namedURL.authority), which this connector may not reach; "
+                    "the server \(redirectedBy) redirects to \(request.namedURL.authority), which this connector may not reach; "
                         + egress.remedy("if it should, add it to the connector's \"allow.hosts\"")
                 )
             }
@@ -162,7 +176,8 @@ package final class HTTPExchange: Sendable {
             let proxy = try transport.options.proxies.proxy(for: request.url)
             let host = proxy?.host ?? request.url.host
             // A connection that is open needs no name.
-            if network.names.isFound(host) || connections.hasFree(for: request.url) {
+            let address = network.names.address(of: host)
+            if network.names.isFound(host) || connections.hasFree(for: request.url, at: address) {
                 return transmit(request, through: proxy, end)
             }
             let ticket = ServiceIdentifier.next()
@@ -175,7 +190,7 @@ package final class HTTPExchange: Sendable {
                 guard let failure = self.failure(for: outcome, request, proxy) else {
                     return self.transmit(request, through: proxy, end)
                 }
-                self.finish(.failure(failure), end)
+                self.finish(.failure(failure.attributed(to: proxy)), end)
             }
             // Who cancelled it meanwhile had nothing to give up.
             if state.withLock(\.isCancelled) { network.names.giveUp(ticket, .cancelled) }
@@ -191,8 +206,7 @@ package final class HTTPExchange: Sendable {
         _ proxy: HTTPProxy?
     ) -> ServiceFailure? {
         let url = request.namedURL
-        let target = "\(URLParts.bracketed(url.host)):\(url.effectivePort)"
-        let place = proxy.map { "\($0) on the way to \(target)" } ?? target
+        let place = ServiceFailure.peer(url, proxy)
         let late = "no connection to \(place) within the time for connecting"
         switch outcome {
         case .found: return nil
@@ -218,6 +232,7 @@ package final class HTTPExchange: Sendable {
             guard !state.withLock(\.isCancelled) else { throw .cancelled("the request was cancelled") }
             let limit = transport.options.responseLimit
             let collector = ResponseCollector(method: request.method, limit: limit, held: responses)
+            parts?.begin()
             let host = proxy?.host ?? request.url.host
             let address = network.names.address(of: host)
             let response = try transport.send(
@@ -233,6 +248,7 @@ package final class HTTPExchange: Sendable {
             let isCancelled = state.withLock { state in
                 state.task = response
                 state.collector = collector
+                state.proxy = proxy
                 state.bytesSent += UInt64(request.body.count)
                 return state.isCancelled
             }
@@ -240,7 +256,8 @@ package final class HTTPExchange: Sendable {
             response.futureResult.whenComplete { result in
                 self.connections.end(request.url, isCancelled: result.isCancelled)
                 if case .failure(let error) = result {
-                    if self.mayRepeat(request, after: error) { return self.send(end) }
+                    let wasSent = proxy != nil || self.isConnected(collector)
+                    if self.mayRepeat(request, after: error, wasSent: wasSent) { return self.send(end) }
                     // Without another look-up, which would begin with the same address.
                     if self.mayGoOn(request, after: error, host: host, address) {
                         return self.transmit(request, through: proxy, end)
@@ -248,7 +265,16 @@ package final class HTTPExchange: Sendable {
                 }
                 let reply = result.flatMapError { error in
                     guard let body = error as? ResponseCollector.UnneededBody else {
-                        return .failure(ServiceFailure(error, url: request.namedURL, proxy: proxy, limit: limit))
+                        let isConnected = self.isConnected(collector)
+                        return .failure(
+                            ServiceFailure(
+                                error,
+                                url: request.namedURL,
+                                proxy: proxy,
+                                isConnected: isConnected,
+                                limit: limit
+                            )
+                        )
                     }
                     return .success(body.redirect)
                 }
@@ -259,16 +285,18 @@ package final class HTTPExchange: Sendable {
         }
     }
 
-    /// Whether to send a request again that the server may have received, and has not begun to answer.
+    /// Whether to send a request again that the server has not begun to answer.
     ///
-    /// As long as the server has closed an idle connection, and every other one may be closed, too, if the request may be received more
-    /// than once: RFC 9110, section 9.2.2. The answer must be the same, too: if the server performed a DELETE, or a PUT on a condition,
-    /// the repetition would be told that there is nothing to delete, or that the condition no longer holds.
-    private func mayRepeat(_ request: OutgoingRequest, after error: any Error) -> Bool {
-        let isSafe = ["GET", "HEAD", "OPTIONS"].contains(request.method)
+    /// One that was given a connection which had just closed was not sent. One that the server may have received is repeated as long as the
+    /// server has closed an idle connection, and every other one may be closed, too, if the request may be received more than once: RFC
+    /// 9110, section 9.2.2. The answer must be the same, too: if the server performed a DELETE, or a PUT on a condition, the repetition
+    /// would be told that there is nothing to delete, or that the condition no longer holds.
+    private func mayRepeat(_ request: OutgoingRequest, after error: any Error, wasSent: Bool) -> Bool {
         let isConditional = ["If-Match", "If-None-Match", "If-Unmodified-Since"].contains { request.headers[$0] != nil }
-        guard error is WireCheck.StaleConnection, !request.isBodyInParts,
-            isSafe || request.method == "PUT" && !isConditional
+        let isUnsent = !wasSent && (error as? HTTPClientError) == .remoteConnectionClosed
+        let isStale = error is WireCheck.StaleConnection
+        guard isUnsent || isStale && (request.isSafe || request.method == "PUT" && !isConditional),
+            !request.isBodyInParts
         else { return false }
         let limit = transport.options.connectionsPerHost
         return state.withLock { state in
@@ -296,7 +324,10 @@ package final class HTTPExchange: Sendable {
         do throws(ServiceFailure) {
             // A response can be complete although the request failed: the server did not need its whole body.
             let reply = if let reply = parts?.takeComplete() { reply } else { try result.get() }
-            state.withLock { $0.bytesReceived += UInt64(reply.body.count) }
+            state.withLock { state in
+                state.bytesReceived += UInt64(reply.body.count)
+                if !state.request.isSafe, reply.status < 400 { state.changed.append(state.request.url) }
+            }
             guard let location = reply.redirect else { return take(reply, end) }
             let limit = transport.options.redirectLimit
             try state.withLock { state throws(ServiceFailure) in
@@ -304,6 +335,7 @@ package final class HTTPExchange: Sendable {
                     throw .violation("the server \(authority) redirects more than \(limit) times")
                 }
                 state.redirects += 1
+                state.redirectedBy = state.request.namedURL.authority
                 state.request = try state.request.redirected(status: reply.status, to: location)
             }
             // The server does not need the rest of the body.
@@ -332,6 +364,7 @@ package final class HTTPExchange: Sendable {
             return Outcome(
                 result: result,
                 isRedirected: state.redirects > 0,
+                changed: state.changed,
                 bytesSent: state.bytesSent,
                 bytesReceived: state.bytesReceived
             )

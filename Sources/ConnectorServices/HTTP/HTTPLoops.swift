@@ -18,7 +18,7 @@ package final class HTTPLoops: Sendable {
     package static let shared = HTTPLoops(limit: 16)
 
     /// A loop that is lent for as long as this object lives.
-    package final class Loan: Sendable {
+    package final class Lease: Sendable {
         /// The loop.
         package let loop: any EventLoop
         private let index: Int
@@ -61,7 +61,7 @@ package final class HTTPLoops: Sendable {
     /// Lends a loop that no gate has, or, if there can be no more, one that as few gates have as any other.
     ///
     /// - Throws: `unavailable` if the system cannot create the first loops. NIO would end the process.
-    package func lend() throws(ServiceFailure) -> Loan {
+    package func lend() throws(ServiceFailure) -> Lease {
         let (loop, index) = try state.withLock { state throws(ServiceFailure) -> (any EventLoop, Int) in
             if state.entries.isEmpty { state.entries = try Self.first(limit).map { Entry(loop: $0) } }
             if state.entries.count < limit, state.entries.allSatisfy({ $0.users > 0 }), let loop = Self.another() {
@@ -76,7 +76,7 @@ package final class HTTPLoops: Sendable {
             state.entries[index].users += 1
             return (state.entries[index].loop, index)
         }
-        return Loan(loop, index, self)
+        return Lease(loop, index, self)
     }
 
     /// The loops that all clients and servers of this process share.

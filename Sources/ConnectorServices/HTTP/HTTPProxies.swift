@@ -56,7 +56,7 @@ public struct HTTPProxies: Sendable {
             status: Int32(CONNECTOR_INVALID),
             message:
                 "the proxy for \(url.scheme) URLs is not http://[USER:PASSWORD@]HOST[:PORT]; correct \(url.scheme)_proxy",
-            domain: "proxy"
+            domain: ServiceFailure.proxyDomain
         )
     }
 

@@ -39,9 +39,9 @@ package enum HTTPTarget {
     /// The target of a redirect.
     ///
     /// - Parameter reference: The value of the Location field (RFC 9110, section 10.2.2).
-    package static func redirect(_ reference: String, from base: URLParts) throws(ServiceFailure) -> URLParts {
+    package static func redirect(_ reference: String, from base: URLParts) throws(RedirectFault) -> URLParts {
         // The client puts U+FFFD in the place of bytes that are not UTF-8.
-        guard !reference.unicodeScalars.contains("\u{FFFD}") else { throw .unsendableRedirect }
+        guard !reference.unicodeScalars.contains("\u{FFFD}") else { throw .notUTF8 }
         // ASCII, so bytes are characters.
         let reference = escaping(reference)
         var text = reference
@@ -59,12 +59,10 @@ package enum HTTPTarget {
                 text = prefix + directory + reference
             }
         }
-        guard var url = URLParts(text), isPlain(host: url.host) else {
-            throw .violation("the server redirects to something that is not an http or https URL")
-        }
+        guard var url = URLParts(text), isPlain(host: url.host) else { throw RedirectFault(of: text) }
         url.user = nil
         url.rest = withoutDotSegments(normalized(url.rest))
-        guard isPathText(of: url) else { throw .unsendableRedirect }
+        guard isPathText(of: url) else { throw .notUTF8 }
         return url
     }
 
@@ -119,11 +117,11 @@ package enum HTTPTarget {
         host.utf8.allSatisfy { $0.isLowercaseLetter || $0.isDigit || "-._:".utf8.contains($0) }
     }
 
-    /// Escapes spaces and characters beyond ASCII, which servers send in Location although they must not.
+    /// Escapes spaces, tabs and characters beyond ASCII, which servers send in Location although they must not.
     private static func escaping(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            if byte == 0x20 || byte >= 0x7F { bytes.append(percentEscaping: byte) } else { bytes.append(byte) }
+            if byte <= 0x20 || byte >= 0x7F { bytes.append(percentEscaping: byte) } else { bytes.append(byte) }
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -167,9 +165,53 @@ package enum HTTPTarget {
     }
 }
 
-extension ServiceFailure {
-    /// The target of a redirect is not UTF-8.
-    fileprivate static var unsendableRedirect: Self {
-        .violation("the server redirects to a URL that is not UTF-8, and cannot be sent")
+extension HTTPTarget {
+    /// Why the target of a redirect cannot be asked for.
+    package enum RedirectFault: Error {
+        /// It is not an http or https URL.
+        case notHTTP
+        /// It is longer than ``RequestTemplate/urlLimit``.
+        case tooLong
+        /// It is not UTF-8.
+        case notUTF8
+        /// It contains a backslash, which some programs take for a slash.
+        case backslash
+        /// Its host or its port is none; the value is the URL without credentials, path and query.
+        case invalidAuthority(String)
+
+        /// Finds the fault of an escaped URL that cannot be read.
+        fileprivate init(of text: String) {
+            guard let separator = text.firstRange(of: "://"),
+                ["http", "https"].contains(text[..<separator.lowerBound].lowercased())
+            else {
+                self = .notHTTP
+                return
+            }
+            guard text.utf8.count <= RequestTemplate.urlLimit else {
+                self = .tooLong
+                return
+            }
+            guard !text.utf8.contains(UInt8(ascii: "\\")) else {
+                self = .backslash
+                return
+            }
+            let authority = text[separator.upperBound...].prefix { !"/?#".contains($0) }
+            let host = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
+            self = .invalidAuthority("\(text[..<separator.upperBound])\(host)")
+        }
+
+        /// The target, in messages.
+        ///
+        /// - Parameter isSecret: Whether the target may contain a secret.
+        func target(isSecret: Bool) -> String {
+            switch self {
+            case .notHTTP: "something that is not an http or https URL"
+            case .tooLong: "a URL of more than \(RequestTemplate.urlLimit) bytes"
+            case .notUTF8: "a URL that is not UTF-8, and cannot be sent"
+            case .backslash: "a URL with a backslash, which no URL may contain"
+            case .invalidAuthority(let url):
+                "\(isSecret ? "a URL" : url.excerpt), whose host or port is invalid; a host is an address, or a name in ASCII"
+            }
+        }
     }
 }

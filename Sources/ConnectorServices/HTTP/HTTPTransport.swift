@@ -19,7 +19,7 @@ package final class HTTPTransport: Sendable {
         var proxy: HTTPProxy?
         /// Whether connections use TLS, which needs the trust roots.
         var isSecure: Bool
-        /// The host whose name was slow to find, be it the proxy, with an address of it; nil where the client looks names up.
+        /// The host whose name was slow to find, possibly the proxy, with an address of it; nil where the client looks names up.
         var found: FoundHost?
     }
 
@@ -55,7 +55,7 @@ package final class HTTPTransport: Sendable {
     /// The options of all requests.
     package let options: HTTPOptions
     private let state = Mutex(State.running(Clients()))
-    /// What the instances of a gate share, by path, as long as it has any: what one leaves behind is no other gate's burden.
+    /// What the instances of a gate share, by path, as long as it has any, so that a gate's leftovers do not slow others.
     private let networks = Mutex<[String: SharedNetwork]>([:])
 
     /// Creates the transport without a connection.
@@ -158,7 +158,7 @@ package final class HTTPTransport: Sendable {
     ///   - body: The body, if it comes in parts.
     ///   - parts: Receives the body of the response; nil collects it.
     ///   - collector: Receives the response unless it comes in parts.
-    ///   - connections: The connections of the instance. Unless this throws, tell them when the request ends.
+    ///   - connections: The connections of the instance. Unless this throws, notify them when the request ends.
     ///   - proxy: The request's proxy.
     ///   - address: The address of the proxy or, without one, of the request's host; nil lets the client look its name up.
     ///   - loop: The event loop of the gate.
@@ -198,7 +198,7 @@ package final class HTTPTransport: Sendable {
                 body: body?.body(on: loop)
                     ?? (request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)))
             )
-            // The client reads the URL with a parser of its own, and sends what that makes of it.
+            // The client parses the URL itself, and sends its own rendering.
             guard String(describing: outgoing.url) == url, HTTPTarget.isPathText(of: request.url) else {
                 throw ServiceFailure.invalid("the HTTP client would ask for another URL than this one")
             }
@@ -207,7 +207,13 @@ package final class HTTPTransport: Sendable {
             return client.execute(request: outgoing, delegate: collector)
         } catch {
             connections.end(request.url, isCancelled: false)
-            throw ServiceFailure(error, url: request.namedURL, proxy: proxy, limit: options.responseLimit)
+            throw ServiceFailure(
+                error,
+                url: request.namedURL,
+                proxy: proxy,
+                isConnected: false,
+                limit: options.responseLimit
+            )
         }
     }
 
@@ -255,7 +261,12 @@ package final class HTTPTransport: Sendable {
         // The client's spans would show the URL with its secrets, and its headers would send the trace to the vendor.
         configuration.tracing.tracer = nil
         configuration.httpVersion = options.allowsHTTP2 ? .automatic : .http1Only
-        WireCheck.install(in: &configuration, counting: connections, scheme: route.isSecure ? "https" : "http")
+        WireCheck.install(
+            in: &configuration,
+            counting: connections,
+            scheme: route.isSecure ? "https" : "http",
+            address: route.found?.address
+        )
         if route.proxy == nil, let found = route.found { configuration.dnsOverride = [found.name: found.address] }
         configuration.proxy = route.proxy.map { proxy in
             .server(

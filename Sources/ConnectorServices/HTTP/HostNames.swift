@@ -25,7 +25,7 @@ package final class HostNames: Sendable {
         case addresses([String])
         /// There is no such name, or it has no address.
         case absent
-        /// It could not be found out, for the system's reason.
+        /// The look-up failed, for the system's reason.
         case failed(String)
 
         /// Reads an error of getaddrinfo(3).
@@ -49,7 +49,7 @@ package final class HostNames: Sendable {
         case failed(String)
         /// The look-up did not finish in time.
         case late
-        /// Its turn has not come in time: other names are still being looked up.
+        /// The look-up never started: other names are still being looked up.
         case crowded
         case cancelled
     }
@@ -64,12 +64,12 @@ package final class HostNames: Sendable {
 
     /// A request that waits for a name.
     private struct Waiter: Sendable {
-        /// Ends the wait if the name is not found out in time.
+        /// Ends the wait at the deadline.
         let timer: Scheduled<Void>
         let end: @Sendable (Outcome) -> Void
 
-        /// Tells the request of the outcome. Call it on the event loop, where cancelling the timer wakes no thread.
-        func tell(_ outcome: Outcome) {
+        /// Passes the outcome to the request. Call it on the event loop, where cancelling the timer wakes no thread.
+        func notify(_ outcome: Outcome) {
             timer.cancel()
             end(outcome)
         }
@@ -101,7 +101,7 @@ package final class HostNames: Sendable {
     /// Creates the names of a gate without looking one up.
     ///
     /// - Parameters:
-    ///   - loop: Where requests are told of the outcome.
+    ///   - loop: Where requests receive the outcome.
     ///   - options: How long requests wait, and how names are looked up.
     init(loop: any EventLoop, options: HTTPOptions) {
         self.loop = loop
@@ -175,7 +175,7 @@ package final class HostNames: Sendable {
             return waiter
         }
         guard let waiter else { return }
-        loop.execute { waiter.tell(outcome) }
+        loop.execute { waiter.notify(outcome) }
     }
 
     private func isRunning(_ host: String) -> Bool { state.withLock { $0.running.contains(host) } }
@@ -189,7 +189,7 @@ package final class HostNames: Sendable {
                 self.finish(host, answer, isSlow: NIODeadline.now() - start >= self.slowness)
                 self.startNext()
             }
-            // Without a thread, the connection finds it out.
+            // If no thread starts, the connection resolves the name itself.
             if !isStarted { finish(host, .addresses([]), isSlow: false) }
         }
     }
@@ -222,7 +222,7 @@ package final class HostNames: Sendable {
             case .failed(let reason): .failed(reason)
             }
         // Tickets are numbered: in the order of the requests.
-        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { loop.execute { waiter.tell(outcome) } }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { loop.execute { waiter.notify(outcome) } }
     }
 
     /// Asks the system for a name. Blocks, for as long as the DNS servers make it.

@@ -33,6 +33,9 @@ package struct OutgoingRequest: Sendable {
     /// its own text contains another connector's secret: so nothing in them is redacted.
     var namedURL: URLParts { maskedURL ?? url }
 
+    /// Whether the method changes nothing at the server.
+    var isSafe: Bool { ["GET", "HEAD", "OPTIONS"].contains(method) }
+
     /// Whether a server may leave the body unread, and take it for the next request on the connection: that of a method for which no
     /// standard defines one, such as GET (RFC 9110, section 9.3.1).
     var mayLeaveBody: Bool { (isBodyInParts || !body.isEmpty) && !Self.methodsWithBody.contains(method) }
@@ -54,11 +57,17 @@ package struct OutgoingRequest: Sendable {
     /// a POST into a GET at 301 and 302, which would pass for a write. A request to another origin loses its
     /// credentials, and a body with a secret is never sent there. No request goes on without the TLS that it began with.
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
+        let server = "the server \(namedURL.authority)"
         var next = self
-        next.url = try HTTPTarget.redirect(location, from: url)
+        do throws(HTTPTarget.RedirectFault) {
+            next.url = try HTTPTarget.redirect(location, from: url)
+        } catch {
+            // The server may repeat what the host has inserted into the URL.
+            throw .violation("\(server) redirects to \(error.target(isSecret: maskedURL != nil))")
+        }
         next.maskedURL = maskedURL.map { HTTPTarget.masked(next.url, reachedFrom: url, named: $0) }
         guard url.scheme != "https" || next.url.scheme == "https" else {
-            throw .violation("the server redirects from https to http, to \(next.namedURL.authority)")
+            throw .violation("\(server) redirects from https to http, to \(next.namedURL.authority)")
         }
         // They refer to an earlier response of this URL.
         for field in conditions { next.headers.remove(field.name) }
@@ -66,7 +75,7 @@ package struct OutgoingRequest: Sendable {
         if becomesGET, keepsMethod, method != "GET", method != "HEAD" {
             let path = next.namedURL.rest.prefix { $0 != "?" }
             throw .violation(
-                "the server answers \(method) with a redirect (\(status)) to \(next.namedURL.authority)\(path), which would lose its body; "
+                "\(server) answers \(method) with a redirect (\(status)) to \(next.namedURL.authority)\(path), which would lose its body; "
                     + "set the endpoint to that address if it takes the request"
             )
         }
@@ -78,12 +87,12 @@ package struct OutgoingRequest: Sendable {
             next.headers.fields.removeAll { $0.name.lowercased().hasPrefix("content-") }
         }
         guard !next.isBodyInParts else {
-            throw .violation("the server redirects a request whose body comes in parts, and cannot be sent again")
+            throw .violation("\(server) redirects a request whose body comes in parts, and cannot be sent again")
         }
         if !HTTPTarget.isSameOrigin(url, next.url) {
             guard !next.isBodySecret else {
                 throw .violation(
-                    "the server redirects a request whose body contains a secret to \(next.namedURL.authority)"
+                    "\(server) redirects a request whose body contains a secret to \(next.namedURL.authority)"
                 )
             }
             for name in secretFields + ["Authorization", "Cookie"] { next.headers.remove(name) }

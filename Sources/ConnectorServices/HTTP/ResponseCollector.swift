@@ -18,6 +18,8 @@ package final class ResponseCollector: Sendable {
 
     /// What has arrived.
     private struct State: Sendable {
+        /// Whether the request has a connection.
+        var isConnected = false
         var head = HTTPResponse(status: 0)
         var body = ByteBuffer()
     }
@@ -43,6 +45,9 @@ package final class ResponseCollector: Sendable {
         held.giveBack(state.withLock { $0.body.readableBytes })
     }
 
+    /// Whether the request has a connection to its server: through a proxy, a tunnel.
+    var isConnected: Bool { state.withLock(\.isConnected) }
+
     /// Whether the response has begun.
     var hasBegun: Bool { state.withLock { $0.head.status != 0 } }
 
@@ -53,6 +58,10 @@ package final class ResponseCollector: Sendable {
 }
 
 extension ResponseCollector: HTTPClientResponseDelegate {
+    package func didSendRequestHead(task: HTTPClient.Task<HTTPResponse>, _ head: HTTPRequestHead) {
+        state.withLock { $0.isConnected = true }
+    }
+
     package func didReceiveHead(
         task: HTTPClient.Task<HTTPResponse>,
         _ head: HTTPResponseHead
@@ -103,11 +112,11 @@ extension ResponseCollector: HTTPClientResponseDelegate {
 }
 
 extension HTTPResponse {
-    /// Converts the head of a response.
+    /// Converts the head of a response, without the blanks that NIO leaves at the end of a field's value (RFC 9112, section 5.1).
     init(_ head: HTTPResponseHead) {
         self.init(
             status: Int(head.status.code),
-            headers: HTTPFields(head.headers.map { HTTPField(name: $0.name, value: $0.value) })
+            headers: HTTPFields(head.headers.map { HTTPField(name: $0.name, value: $0.value.withoutOuterBlanks) })
         )
     }
 
@@ -126,4 +135,14 @@ extension HTTPResponse {
     /// Whether it is a redirect whose body is long or endless. Such a body is not read: the connection is closed. A short one is read,
     /// so that the connection can be reused.
     var isRedirectWithUnneededBody: Bool { redirect != nil && contentLength ?? .max > 64 << 10 }
+}
+
+extension String {
+    /// The text without spaces and tabs at either end.
+    fileprivate var withoutOuterBlanks: String {
+        guard utf8.first?.isBlank == true || utf8.last?.isBlank == true else { return self }
+        let text = utf8.drop(while: \.isBlank)
+        guard let end = text.lastIndex(where: { !$0.isBlank }) else { return "" }
+        return String(Substring(text[...end]))
+    }
 }

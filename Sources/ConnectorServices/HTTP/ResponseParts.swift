@@ -36,6 +36,8 @@ package final class ResponseParts: Sendable {
         var rest: UInt64?
         /// Whether the next part is asked for.
         var isAsked = false
+        /// Whether the request has a connection.
+        var isConnected = false
         /// Whether the response has begun, and is no redirect.
         var hasBegun = false
         var kept: Kept?
@@ -96,6 +98,14 @@ package final class ResponseParts: Sendable {
         last()
     }
 
+    /// Forgets the connection of the request before, which led to a redirect or has closed.
+    func begin() {
+        state.withLock { $0.isConnected = false }
+    }
+
+    /// Whether the request has a connection to its server: through a proxy, a tunnel.
+    var isConnected: Bool { state.withLock(\.isConnected) }
+
     /// Whether the next part is asked for; nil before the response has begun.
     var isAsked: Bool? { state.withLock { $0.hasBegun ? $0.isAsked : nil } }
 
@@ -130,6 +140,10 @@ package final class ResponseParts: Sendable {
 }
 
 extension ResponseParts: HTTPClientResponseDelegate {
+    package func didSendRequestHead(task: HTTPClient.Task<HTTPResponse>, _ head: HTTPRequestHead) {
+        state.withLock { $0.isConnected = true }
+    }
+
     package func didReceiveHead(
         task: HTTPClient.Task<HTTPResponse>,
         _ head: HTTPResponseHead

@@ -39,8 +39,7 @@ enum SecretFunction: String, CaseIterable, Sendable {
             hash.update(first)
             return hash.hexadecimal
         case .hmac:
-            let code = texts.dropFirst().reduce(first) { HMACSHA256.code(of: $1, key: $0) }
-            return code.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+            return texts.dropFirst().reduce(first) { HMACSHA256.code(of: $1, key: $0) }.hexadecimal
         }
     }
 }

@@ -21,8 +21,7 @@ extension [UInt8] {
             append(byte)
         case 0..<0x20:
             append(contentsOf: "\\u00".utf8)
-            append(hexadecimalDigit: byte >> 4)
-            append(hexadecimalDigit: byte & 15)
+            append(hexadecimal: byte, uppercase: true)
         default:
             append(byte)
         }

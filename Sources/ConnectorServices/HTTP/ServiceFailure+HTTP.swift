@@ -68,7 +68,17 @@ extension ServiceFailure {
     /// The name of a request's host in messages about DNS, which says so if it is the proxy's.
     static func nameToFind(_ url: URLParts, _ proxy: HTTPProxy?) -> String {
         guard let proxy else { return url.host }
-        return "\(proxy.host) (the proxy on the way to \(URLParts.bracketed(url.host)):\(url.effectivePort))"
+        return "\(proxy.host) (the proxy on the way to \(address(of: url)))"
+    }
+
+    /// A server's host and port, in messages.
+    private static func address(of url: URLParts) -> String {
+        "\(URLParts.bracketed(url.host)):\(url.effectivePort)"
+    }
+
+    /// What a request connects to, in messages: the server, or the proxy on the way to it.
+    static func peer(_ url: URLParts, _ proxy: HTTPProxy?) -> String {
+        proxy.map { "\($0) on the way to \(address(of: url))" } ?? address(of: url)
     }
 
     /// The connection ended before the response did.
@@ -76,27 +86,51 @@ extension ServiceFailure {
         .unavailable("\(place) closed the connection before the response was complete")
     }
 
+    /// The proxy has not opened a tunnel in time.
+    ///
+    /// - Parameter time: The time that has passed.
+    static func noTunnel(to url: URLParts, _ proxy: HTTPProxy, _ time: String) -> Self {
+        timedOut("\(proxy) opened no tunnel to \(address(of: url)) \(time)").from(proxyDomain)
+    }
+
+    /// The same failure of a request that has not got beyond its proxy, if it has one.
+    func attributed(to proxy: HTTPProxy?) -> Self {
+        proxy != nil && ["http", "errno"].contains(domain) ? from(Self.proxyDomain) : self
+    }
+
+    private func from(_ domain: String) -> Self {
+        var failure = self
+        failure.domain = domain
+        return failure
+    }
+
+    /// The domain of failures of the proxy, or of the way to it.
+    static let proxyDomain = "proxy"
+
+    /// The domain of failures of TLS, and of certificates.
+    private static let tlsDomain = "tls"
+
     /// Converts an error of the HTTP client.
     ///
     /// - Parameters:
     ///   - url: The URL of the request, as messages name it.
     ///   - proxy: The request's proxy, which failures before the tunnel are attributed to.
+    ///   - isConnected: Whether the request had a connection to its server: through a proxy, a tunnel.
     ///   - limit: The maximum size of the response, in bytes.
-    package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
+    package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, isConnected: Bool, limit: Int) {
         let error = (error as? WireCheck.StaleConnection)?.cause ?? error
-        let target = "\(URLParts.bracketed(url.host)):\(url.effectivePort)"
-        let place = proxy.map { "\(target) through \($0)" } ?? target
+        let server = proxy.map { "\(Self.address(of: url)) through \($0)" } ?? Self.address(of: url)
+        let place = isConnected ? server : Self.peer(url, proxy)
+        let isBeforeTunnel = proxy != nil && !isConnected
         self =
             switch error {
             case let failure as ServiceFailure: failure
             case is ResponseAccumulator.ResponseTooBigError: .response(exceeding: limit)
-            case let error as HTTPClientError: Self(error, place, target, proxy, isSecure: url.scheme == "https")
+            case let error as HTTPClientError where error == .remoteConnectionClosed && isBeforeTunnel:
+                .unavailable("\(place) closed the connection before the request was sent")
+            case let error as HTTPClientError: Self(error, server, url, proxy)
             case let error as NIOConnectionError:
-                Self(
-                    error,
-                    proxy.map { "\($0) on the way to \(target)" } ?? target,
-                    host: Self.nameToFind(url, proxy)
-                )
+                Self(error, Self.peer(url, proxy), host: Self.nameToFind(url, proxy))
             case let error as IOError:
                 .unavailable(
                     "\(Self.isOfConnecting(error) ? "no connection to \(place)" : "the connection to \(place) broke"): "
@@ -106,39 +140,64 @@ extension ServiceFailure {
             case let error as ChannelError: Self(error, place)
             case is SocketAddressError: .hostNotFound(Self.nameToFind(url, proxy), reason: nil)
             case NIOSSLError.uncleanShutdown: .closedEarly(place)
-            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, server)
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case HTTPParserError.invalidConstant where url.scheme == "http":
                 .violation("the answer of \(place) is not HTTP; if it speaks TLS, the URL must begin with https://")
             case HTTPParserError.headerOverflow: .violation("the answer of \(place) has more than 80 KiB of headers")
-            case is HTTPParserError:
-                .violation("the answer of \(place) is not HTTP: \(error)")
+            case let error as HTTPParserError:
+                .violation("the answer of \(place) is not HTTP: \(Self.words(for: error))")
             case let error as any NIOHTTP2Error: Self(error, place)
             default: .unavailable("the request to \(place) failed: \(error)")
             }
+        if isBeforeTunnel { self = attributed(to: proxy) }
     }
 
-    private init(
-        _ error: HTTPClientError,
-        _ place: String,
-        _ target: String,
-        _ proxy: HTTPProxy?,
-        isSecure: Bool
-    ) {
+    /// What is wrong with an answer, where NIO's own words say too little.
+    private static func words(for error: HTTPParserError) -> String {
+        switch error {
+        case .strictModeAssertion: "a line ends in CR without LF"
+        case .unknown: "a line ends in LF without CR, or Transfer-Encoding is invalid or stands beside Content-Length"
+        default: "\(error)"
+        }
+    }
+
+    private init(_ error: HTTPClientError, _ place: String, _ url: URLParts, _ proxy: HTTPProxy?) {
+        let isSecure = url.scheme == "https"
+        self =
+            switch (error, proxy) {
+            case (.proxyAuthenticationRequired, let proxy?): .unauthorized(by: proxy)
+            case (.invalidProxyResponse, let proxy?):
+                .unavailable("\(proxy) refuses to connect to \(Self.address(of: url))")
+            case (.httpProxyHandshakeTimeout, let proxy?),
+                (.connectTimeout, let proxy?) where !isSecure:
+                .noTunnel(to: url, proxy, "within the time for connecting")
+            default: Self(error, place, isSecure: isSecure)
+            }
+    }
+
+    /// The proxy rejects the credentials, or requires some.
+    private static func unauthorized(by proxy: HTTPProxy) -> Self {
+        let words =
+            proxy.credentials == nil
+            ? "requires credentials, and its URL has none: write it as http://USER:PASSWORD@HOST:PORT"
+            : "rejected the credentials, which the host sends as Basic authentication only"
+        return Self(
+            status: Int32(CONNECTOR_UNAVAILABLE),
+            message: "\(proxy) \(words)",
+            domain: proxyDomain,
+            detail: 407
+        )
+    }
+
+    private init(_ error: HTTPClientError, _ place: String, isSecure: Bool) {
         self =
             switch error {
-            case .proxyAuthenticationRequired:
-                Self(
-                    status: Int32(CONNECTOR_UNAVAILABLE),
-                    message: "\(proxy?.description ?? "the proxy") rejected the credentials",
-                    domain: "proxy",
-                    detail: 407
-                )
-            case .invalidProxyResponse:
-                .unavailable("\(proxy?.description ?? "the proxy") refuses to connect to \(target)")
             case .cancelled: .cancelled("the request was cancelled")
             case .tlsHandshakeTimeout:
-                .timedOut("\(place) did not complete the TLS handshake within the time for connecting")
+                .timedOut("\(place) did not complete the TLS handshake within the time for connecting").from(
+                    Self.tlsDomain
+                )
             // The client's limit for a request that waits for its connection may come before those of the connection's steps.
             case .connectTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
                 .timedOut(
@@ -210,9 +269,10 @@ extension ServiceFailure {
             failure = unavailable("the certificate of \(place) is for another host")
             failure.isRetryable = false
         case "CERTIFICATE_VERIFY_FAILED":
+            // NIO does not say whether it has expired.
             failure = unavailable(
-                "the certificate of \(place) is not valid or its authority is not trusted\(words); "
-                    + "the file of a private authority can be named by SSL_CERT_FILE"
+                "the certificate of \(place) is not valid or its authority is not trusted\(words); it may have expired, or this machine's "
+                    + "clock be wrong; the file of a private authority can be named by SSL_CERT_FILE"
             )
             failure.isRetryable = false
         case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL":
@@ -226,7 +286,7 @@ extension ServiceFailure {
         case nil: failure = unavailable("\(place) broke off the TLS handshake; it may not use TLS on this port")
         default: failure = unavailable("the TLS handshake with \(place) failed\(words)")
         }
-        return failure
+        return failure.from(tlsDomain)
     }
 
     /// The TLS library's name for the reason, such as CERTIFICATE_VERIFY_FAILED; nil if it has none.

@@ -21,20 +21,26 @@ enum WireCheck {
 
     /// Makes every connection and every stream of a client check what it receives, and counts the connections, with their servers.
     ///
-    /// - Parameter scheme: The scheme of the client's URLs.
+    /// - Parameters:
+    ///   - scheme: The scheme of the client's URLs.
+    ///   - address: The address that the client connects to; nil if it looks names up.
     static func install(
         in configuration: inout HTTPClient.Configuration,
         counting connections: GateConnections,
-        scheme: String
+        scheme: String,
+        address: String?
     ) {
         configuration.http1_1ConnectionDebugInitializer = { channel in
             connections.count(channel)
             return channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-                try pipeline.addHandler(EarlyEnd(), position: .after(decoder))
-                try pipeline.addHandler(ResponseCheck(), position: .after(decoder))
-                try pipeline.addHandler(UseNote(connections, scheme: scheme), position: .after(decoder))
+                let idle = IdleCheck()
+                try pipeline.addHandler(idle, position: .before(decoder))
+                try pipeline.addHandler(EarlyRefusalHandler(), position: .after(decoder))
+                try pipeline.addHandler(ResponseCheck(idle), position: .after(decoder))
+                let note = UseNote(connections, scheme: scheme, address: address)
+                try pipeline.addHandler(note, position: .after(decoder))
             }
         }
         // The future is complete, and its event loop the client's. So the pool knows the connection before its next frame.
@@ -51,11 +57,12 @@ enum WireCheck {
                 let pipeline = channel.pipeline.syncOperations
                 try pipeline.addHandler(StreamStatusCheck(), position: .first)
                 let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-                try pipeline.addHandler(EarlyEnd(), position: .after(codec))
+                try pipeline.addHandler(EarlyRefusalHandler(), position: .after(codec))
                 if let connection = try channel.parent?.pipeline.syncOperations.handler(type: ConnectionCheck.self) {
                     try pipeline.addHandler(StreamEnd(connection), position: .after(codec))
                 }
-                try pipeline.addHandler(UseNote(connections, scheme: scheme), position: .after(codec))
+                let note = UseNote(connections, scheme: scheme, address: address)
+                try pipeline.addHandler(note, position: .after(codec))
             }
         }
     }
@@ -68,20 +75,75 @@ private final class UseNote: ChannelOutboundHandler {
 
     private let connections: GateConnections
     private let scheme: String
+    private let address: String?
     private var isNoted = false
 
-    init(_ connections: GateConnections, scheme: String) {
+    init(_ connections: GateConnections, scheme: String, address: String?) {
         self.connections = connections
         self.scheme = scheme
+        self.address = address
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if !isNoted, case .head(let head) = unwrapOutboundIn(data), let host = head.headers.first(name: "Host") {
             isNoted = true
             // A stream of HTTP/2 stands for its connection.
-            connections.use(context.channel.parent ?? context.channel, for: "\(scheme)://\(host)")
+            connections.use(context.channel.parent ?? context.channel, for: "\(scheme)://\(host)", at: address)
         }
         context.write(data, promise: promise)
+    }
+}
+
+/// Closes a kept connection on which bytes follow a response before the next request (RFC 9112, section 9.2).
+///
+/// NIO's parser would keep the beginning of a response, and take the next answer for its rest. Line ends, which it skips, do no harm.
+private final class IdleCheck: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    /// Whether a response has ended, and no request has begun since.
+    private var isIdle = false
+    /// Whether a response has ended before the bytes that are still to be passed on.
+    private var hasEnded = false
+    /// Whether the connection is being closed because of such bytes.
+    private(set) var isBroken = false
+
+    /// Notes that a request begins.
+    func begin() {
+        isIdle = false
+    }
+
+    /// Notes that a response has ended.
+    func end() {
+        (isIdle, hasEnded) = (true, true)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isBroken else { return }
+        var bytes = unwrapInboundIn(data)
+        let view = bytes.readableBytesView
+        guard let last = view.lastIndex(where: { !"\r\n".utf8.contains($0) }) else {
+            return context.fireChannelRead(data)
+        }
+        hasEnded = isIdle
+        // The parser takes everything that comes at once. Let it stop before the last byte: if the response has ended by then, that byte
+        // is no part of it, even if the next request has begun meanwhile.
+        if !hasEnded, let first = bytes.readSlice(length: last - view.startIndex), first.readableBytes > 0 {
+            context.fireChannelRead(wrapInboundOut(first))
+        }
+        guard hasEnded else { return context.fireChannelRead(wrapInboundOut(bytes)) }
+        isBroken = true
+        // The handlers before this one are in the middle of a read.
+        context.eventLoop.assumeIsolated().execute { context.closeAtOnce() }
+    }
+}
+
+extension ChannelHandlerContext {
+    /// Closes the connection without the end of TLS, which would wait for the server's close_notify: the requests that follow must not get
+    /// this connection.
+    fileprivate func closeAtOnce() {
+        let secure = try? pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
+        (secure ?? self).close(mode: .all, promise: nil)
     }
 }
 
@@ -89,14 +151,15 @@ private final class UseNote: ChannelOutboundHandler {
 ///
 /// Refuses a status that RFC 9110, section 15, does not know: AsyncHTTPClient takes any below 200 for interim, and traps when such a
 /// response goes on or ends. Says so if the connection closes under a request after the first. Lets a response end before its request
-/// fails, if the server needs no more of the request's body. Makes one part of the chunks that arrive together: of several, AsyncHTTPClient
-/// would lose all but the first if the connection then broke.
+/// fails, if the server needs no more of the request's body. Merges chunks that arrive together: AsyncHTTPClient would lose all but the
+/// first if the connection then broke.
 private final class ResponseCheck: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
+    private let idle: IdleCheck
     private var isRefused = false
     private var isReused = false
     /// Whether the head of a request is sent, and none of its response has come.
@@ -107,9 +170,14 @@ private final class ResponseCheck: ChannelDuplexHandler {
     /// The bytes of a body that have arrived together, until they are passed on.
     private var body: ByteBuffer?
 
+    init(_ idle: IdleCheck) {
+        self.idle = idle
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head:
+            idle.begin()
             isReused = hasAnswered
             isWaiting = true
             context.write(data, promise: promise)
@@ -148,6 +216,8 @@ private final class ResponseCheck: ChannelDuplexHandler {
             if body == nil { body = part } else { body?.writeImmutableBuffer(part) }
         case .end:
             passBody(context)
+            // With its end, the next request may begin.
+            idle.end()
             isEnding = true
             context.fireChannelRead(data)
             isEnding = false
@@ -177,11 +247,19 @@ private final class ResponseCheck: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         passBody(context)
-        if isReused, isWaiting, error is IOError {
+        if isReused, isWaiting, isOfConnection(error) {
             context.fireErrorCaught(WireCheck.StaleConnection(cause: error))
         } else {
             context.fireErrorCaught(error)
         }
+    }
+
+    /// Whether an error says nothing of the answer to the request for which the connection was used again.
+    ///
+    /// That request may begin while the parser still has bytes that came with the end of the response before it. Then the parser's error
+    /// is about them, and so is the end of the connection that ``IdleCheck`` closes.
+    private func isOfConnection(_ error: any Error) -> Bool {
+        error is IOError || idle.isBroken || (error as? NIOHTTPDecoderError) == .unsolicitedResponse
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -197,7 +275,7 @@ private final class ResponseCheck: ChannelDuplexHandler {
 ///
 /// AsyncHTTPClient passes on the end of a response with the part that comes with it. An end without a part would wait for the end of the
 /// request, which it no longer sends.
-private final class EarlyEnd: ChannelDuplexHandler {
+private final class EarlyRefusalHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
@@ -205,7 +283,7 @@ private final class EarlyEnd: ChannelDuplexHandler {
 
     /// Whether the head of a request is sent, and not its end.
     private var isSending = false
-    /// Whether the response is none of success.
+    /// Whether the response's status is not a success.
     private var isRefusal = false
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -229,12 +307,12 @@ private final class EarlyEnd: ChannelDuplexHandler {
 
 /// The check of a connection of HTTP/2.
 ///
-/// The parser reports an error of the connection and leaves it open, and AsyncHTTPClient keeps it, though nothing comes over it any
-/// more. Until the server acknowledges the settings, the parser also lets it push responses, whose streams AsyncHTTPClient counts as
+/// The parser reports an error of the connection and leaves it open, and AsyncHTTPClient keeps it, though nothing more comes over
+/// it. Until the server acknowledges the settings, the parser also lets it push responses, whose streams AsyncHTTPClient counts as
 /// requests, and traps. This handler closes the connection, and fails the requests on it with the reason.
 ///
 /// AsyncHTTPClient learns that a connection has closed only after the requests on it have failed, and would send the repetition of one
-/// over the same connection. This handler therefore tells it before.
+/// over the same connection. This handler therefore reports the close first.
 private final class ConnectionCheck: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
@@ -297,10 +375,8 @@ private final class ConnectionCheck: ChannelInboundHandler {
         isBroken = true
         // The handlers before this one are in the middle of a frame.
         context.eventLoop.assumeIsolated().execute {
-            // Close first, and without TLS, which would wait for the server's farewell: the requests that follow a failure must find
-            // no connection.
-            let secure = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
-            (secure ?? context).close(mode: .all, promise: nil)
+            // Close first: the requests that follow a failure must find no connection.
+            context.closeAtOnce()
             for stream in self.streams {
                 context.fireErrorCaught(NIOHTTP2Errors.streamError(streamID: stream, baseError: breach))
             }
@@ -372,7 +448,8 @@ private final class StreamEnd: ChannelDuplexHandler {
     }
 }
 
-/// The check of a stream of HTTP/2, where even the conversion to a response of HTTP/1.1 traps for a status that is no small number.
+/// The check of a stream of HTTP/2, where even the conversion to a response of HTTP/1.1 traps for a status that is not a three-digit
+/// number.
 private final class StreamStatusCheck: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload

@@ -23,7 +23,7 @@ final class GateRecording: Sendable {
         var waiting: Logger?
         /// Whether the recording has ended; the log says so.
         var isEnded = false
-        /// Logs why it has ended; nil if it goes on, or once the log says so.
+        /// Logs why it has ended; nil while it continues, or once the log says so.
         var log: (@Sendable () -> Void)?
     }
 

@@ -21,7 +21,7 @@ package final class GateStorage: Sendable {
     private enum State {
         /// Not read yet, or the last read failed.
         case unread
-        case read(StoredValues, FileIdentity?)
+        case read(StoredValues, FileStamp?)
     }
 
     /// The path of the gate, which changes when the gate moves.
@@ -45,7 +45,7 @@ package final class GateStorage: Sendable {
 
     /// Whether there are stored values; false if that cannot be determined.
     package var isStored: Bool {
-        ((try? directory.file(for: gate).identity()) ?? nil) != nil
+        ((try? directory.file(for: gate).stamp()) ?? nil) != nil
     }
 
     /// Moves the values to a gate with another path. Instances that use the storage keep it.
@@ -54,8 +54,8 @@ package final class GateStorage: Sendable {
             do throws(SystemError) {
                 let (old, new) = (try directory.file(for: self.gate), try directory.file(for: gate))
                 let lock = try old.lock()
-                defer { close(lock) }
-                if try old.identity() != nil, unsafe rename(old.path, new.path) != 0 { throw SystemError() }
+                defer { extendLifetime(lock) }
+                if try old.stamp() != nil, unsafe rename(old.path, new.path) != 0 { throw SystemError() }
             } catch {
                 throw unavailable("moved", error)
             }
@@ -115,19 +115,19 @@ package final class GateStorage: Sendable {
     ) throws(ServiceFailure) -> Bool {
         try locked { state throws(ServiceFailure) in
             let file: StateFile
-            let lock: Int32
+            let lock: FileLock
             do throws(SystemError) {
                 file = try directory.file(for: gate)
                 lock = try file.lock()
             } catch {
                 throw unavailable("written", error)
             }
-            defer { close(lock) }
+            defer { extendLifetime(lock) }
             var values = try values(&state)
             guard try body(&values) else { return false }
             do throws(SystemError) {
                 try file.write(values.encoded)
-                state = .read(values, try file.identity())
+                state = .read(values, try file.stamp())
             } catch {
                 throw unavailable("written", error)
             }
@@ -154,22 +154,22 @@ package final class GateStorage: Sendable {
     private func values(_ state: inout State) throws(ServiceFailure) -> StoredValues {
         do throws(SystemError) {
             let file = try directory.file(for: gate)
-            if case .read(let values, let identity) = state, try file.identity() == identity { return values }
-            let (values, identity) = try read(file)
-            state = .read(values, identity)
+            if case .read(let values, let stamp) = state, try file.stamp() == stamp { return values }
+            let (values, stamp) = try read(file)
+            state = .read(values, stamp)
             return values
         } catch {
             throw unavailable("read", error)
         }
     }
 
-    private func read(_ file: StateFile) throws(SystemError) -> (StoredValues, FileIdentity?) {
-        guard let (bytes, identity) = try file.content() else { return (StoredValues(), nil) }
+    private func read(_ file: StateFile) throws(SystemError) -> (StoredValues, FileStamp?) {
+        guard let (bytes, stamp) = try file.content() else { return (StoredValues(), nil) }
         // Do not even read from another user's directory.
         close(try file.openDirectory())
         file.removeLeftovers()
         do throws(StoredValues.Fault) {
-            return (try StoredValues(decoding: bytes), identity)
+            return (try StoredValues(decoding: bytes), stamp)
         } catch .newer {
             throw SystemError(ENOTSUP)
         } catch {

@@ -11,13 +11,13 @@ package import ConnectorPlatform
 
 /// Coordination between several hosts of one user.
 extension StateFile {
-    /// The identity of the content now, which changes with every write; nil if there is no file.
-    package func identity() throws(SystemError) -> FileIdentity? {
-        guard let identity = FileIdentity(itself: path) else {
+    /// The stamp of the content now, which changes with every write; nil if there is no file.
+    package func stamp() throws(SystemError) -> FileStamp? {
+        guard let stamp = FileStamp(itself: path) else {
             if errno == ENOENT { return nil }
             throw SystemError()
         }
-        return identity
+        return stamp
     }
 
     /// How often to retry a lock that another process holds, and the wait in between: 2 s in total.
@@ -25,23 +25,19 @@ extension StateFile {
 
     /// Locks the directory against changes by other hosts; creates it if it does not exist.
     ///
-    /// - Returns: A descriptor; closing it releases the lock.
     /// - Throws: `EAGAIN` if another process holds the lock longer than any write takes.
-    package func lock() throws(SystemError) -> Int32 {
+    package func lock() throws(SystemError) -> FileLock {
         try Directory.makePrivate(directory)
-        let folder = try openDirectory()
+        let lock = FileLock(try openDirectory())
         var attempts = 0
-        while flock(folder, LOCK_EX | LOCK_NB) != 0 {
+        while flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 {
             // Without file locking, writes are still atomic.
-            guard errno == EWOULDBLOCK || errno == EINTR else { return folder }
+            guard errno == EWOULDBLOCK || errno == EINTR else { return lock }
             attempts += 1
-            guard attempts < Self.patience.attempts else {
-                close(folder)
-                throw SystemError(EAGAIN)
-            }
+            guard attempts < Self.patience.attempts else { throw SystemError(EAGAIN) }
             usleep(Self.patience.microseconds)
         }
-        return folder
+        return lock
     }
 
     /// Opens the directory, and denies other users access: see ``Directory/openPrivate(_:)``.

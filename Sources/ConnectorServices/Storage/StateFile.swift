@@ -25,18 +25,18 @@ package struct StateFile: Sendable {
     /// byte.
     private static let sizeLimit = 8 << 20
 
-    /// Reads the whole file and the identity of its content; nil if it does not exist.
+    /// Reads the whole file and the stamp of its content; nil if it does not exist.
     ///
     /// - Throws: `EINVAL` for anything but a regular file, such as a FIFO, which would block.
-    package func content() throws(SystemError) -> (bytes: [UInt8], identity: FileIdentity)? {
+    package func content() throws(SystemError) -> (bytes: [UInt8], stamp: FileStamp)? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw SystemError()
         }
         defer { close(file) }
-        guard let identity = FileIdentity(descriptor: file) else { throw SystemError() }
-        guard identity.kind == UInt32(S_IFREG) else { throw SystemError(EINVAL) }
+        guard let stamp = FileStamp(descriptor: file) else { throw SystemError() }
+        guard stamp.kind == UInt32(S_IFREG) else { throw SystemError(EINVAL) }
         var bytes: [UInt8] = []
         while true {
             let count = unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
@@ -47,7 +47,7 @@ package struct StateFile: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw SystemError() }
             guard bytes.count <= Self.sizeLimit else { throw SystemError(EFBIG) }
-            if count == 0 { return (bytes, identity) }
+            if count == 0 { return (bytes, stamp) }
         }
     }
 

@@ -30,13 +30,11 @@ enum SecretForms {
     /// The text escaped for a JSON string that is all ASCII.
     private static func escaped(_ text: String, uppercase: Bool) -> String {
         text.utf16.map { unit in
-            switch unit {
-            case 0x22: return "\\\""
-            case 0x5C: return "\\\\"
-            case 0x20..<0x7F: return String(UnicodeScalar(UInt8(unit)))
-            default:
-                let digits = String(unit, radix: 16, uppercase: uppercase)
-                return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            switch UInt8(exactly: unit) {
+            case UInt8(ascii: "\""): return "\\\""
+            case UInt8(ascii: "\\"): return "\\\\"
+            case let byte? where byte.isPrintable: return String(UnicodeScalar(byte))
+            default: return "\\u" + unit.hexadecimal(uppercase: uppercase)
             }
         }.joined()
     }

@@ -118,7 +118,7 @@ public final class Simulator: Service, Sendable {
 
     /// Serves recorded answers under a name, from now on.
     ///
-    /// - Parameter set: The credentials whose values are redacted in ``received(by:)``, and in what a request without an answer is told.
+    /// - Parameter set: The credentials whose values are redacted in ``received(by:)``, and in the response to a request without an answer.
     package func serve(_ answers: RecordedAnswers, as name: String, hiding set: [String: String]) {
         router.serve(answers, as: name, secrets: [set])
     }

@@ -10,7 +10,7 @@ enum Identifier {
         var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = hexadecimal(bytes)
+        let digits = bytes.hexadecimal
         return [
             digits.prefix(8), digits.dropFirst(8).prefix(4), digits.dropFirst(12).prefix(4),
             digits.dropFirst(16).prefix(4), digits.dropFirst(20),
@@ -22,12 +22,6 @@ enum Identifier {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
         let characters = (0..<count).map { _ in alphabet[Int.random(in: alphabet.indices)] }
         return String(decoding: characters, as: UTF8.self)
-    }
-
-    /// Encodes bytes as lower-case hexadecimal digits, two per byte.
-    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
     }
 
     /// Whether `text` consists of exactly `count` hexadecimal digits.

@@ -199,7 +199,12 @@ package enum AnswersSchema {
                 "error": [
                     "type": "object",
                     "properties": [
-                        "code": codes, "message": ["type": "string"], "retryable": ["type": "boolean"],
+                        "code": codes,
+                        "message": [
+                            "type": "string", "maxLength": .integer(Int64(RequestFailure.messageLimit)),
+                            "description": "At most 8 KiB.",
+                        ],
+                        "retryable": ["type": "boolean"],
                     ],
                     "patternProperties": annotations,
                     "additionalProperties": false,

@@ -21,8 +21,8 @@ indirect enum JSONTemplate: Sendable {
     ///
     /// - Throws: `too-large`.
     func filled(_ values: Values) throws(ConnectorError) -> JSONValue {
-        var room = TemplateRoom()
-        return try filled(values, &room, at: 0)
+        var budget = TemplateBudget()
+        return try filled(values, &budget, at: 0)
     }
 
     /// The filled-in JSON as a text: a string as it is, any other value as JSON.
@@ -33,33 +33,33 @@ indirect enum JSONTemplate: Sendable {
         return value.string ?? value.serialized()
     }
 
-    /// The filled-in JSON, which takes its bytes from `room`.
+    /// The filled-in JSON, which takes its bytes from `budget`.
     ///
     /// - Parameter depth: The number of arrays and objects around the value.
     private func filled(
         _ values: Values,
-        _ room: inout TemplateRoom,
+        _ budget: inout TemplateBudget,
         at depth: Int
     ) throws(ConnectorError) -> JSONValue {
         switch self {
         case .value(let value):
-            try room.take(value, at: depth)
+            try budget.take(value, at: depth)
             return value
         case .text(let template, _):
-            let value = try template.filled(values, &room)
-            try room.take(value, at: depth)
+            let value = try template.filled(values, &budget)
+            try budget.take(value, at: depth)
             return value
         case .array(let elements):
-            try room.enter(depth)
+            try budget.enter(depth)
             var filled: [JSONValue] = []
-            for element in elements { filled.append(try element.filled(values, &room, at: depth + 1)) }
+            for element in elements { filled.append(try element.filled(values, &budget, at: depth + 1)) }
             return .array(filled)
         case .object(let members):
-            try room.enter(depth)
+            try budget.enter(depth)
             var filled: [JSONObject.Member] = []
             for member in members {
-                try room.take(member.name.utf8.count + 4)
-                let value = try member.value.filled(values, &room, at: depth + 1)
+                try budget.take(member.name.utf8.count + 4)
+                let value = try member.value.filled(values, &budget, at: depth + 1)
                 filled.append(JSONObject.Member(name: member.name, value: value))
             }
             return .object(JSONObject(unique: filled))
@@ -82,7 +82,7 @@ extension Template {
     /// The value of the reference if the text is nothing else; otherwise the text with values in place of its references.
     fileprivate func filled(
         _ values: JSONTemplate.Values,
-        _ room: inout TemplateRoom
+        _ budget: inout TemplateBudget
     ) throws(ConnectorError) -> JSONValue {
         if isOneVariable, case .variable(let name, let fallback)? = parts.first {
             return Self.value(of: name, values) ?? fallback.map(Self.value(ofDefault:)) ?? .null
@@ -95,10 +95,10 @@ extension Template {
                 switch Self.value(of: name, values) {
                 case .none: text += fallback ?? ""
                 case .string(let value)?:
-                    try room.take(value.utf8.count)
+                    try budget.take(value.utf8.count)
                     text += value
                 case let value?:
-                    try room.take(value, at: 0)
+                    try budget.take(value, at: 0)
                     text += value.serialized()
                 }
             }

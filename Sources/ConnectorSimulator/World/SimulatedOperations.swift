@@ -23,7 +23,7 @@ package final class SimulatedOperations: Sendable {
 
     /// Creates an interface without records.
     ///
-    /// - Parameter world: The answers, labelled by the manifest of the plugin that they replace.
+    /// - Parameter world: The answers, labeled by the manifest of the plugin that they replace.
     package init(_ world: SimulatedWorld, clock: any HostClock) {
         self.clock = clock
         state = Mutex(State(answers: AnswerSequence(world.operations ?? [])))

@@ -30,10 +30,10 @@ struct SimulatedRecords: Sendable {
     ) throws(ConnectorError) -> JSONValue {
         let (collection, key) = try kept.record.filled(values)
         let value = try kept.value.filled(values)
-        var room = TemplateRoom()
-        try room.take(value, at: 0)
+        var budget = TemplateBudget()
+        try budget.take(value, at: 0)
         // A record costs more than its text: its key twice, and its place in a table.
-        let newSize = room.taken + 2 * key.utf8.count + collection.utf8.count + 100
+        let newSize = budget.taken + 2 * key.utf8.count + collection.utf8.count + 100
         let old = collections[collection]?[key]
         guard size - (old?.size ?? 0) + newSize <= Self.sizeLimit else {
             throw ConnectorError(

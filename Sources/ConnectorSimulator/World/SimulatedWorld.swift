@@ -92,7 +92,7 @@ package struct SimulatedWorld: Sendable {
         }
         let isExact = reader.bool("exact", in: members, at: root) ?? false
         let kind = "a time from 1970 to 2500, such as \"2026-01-31T09:30:00Z\""
-        time = reader.value("time", in: members, at: root, kind: kind) { $0.string.flatMap(Timestamp.init(parsing:)) }
+        time = reader.string("time", in: members, at: root, kind: kind) { Timestamp(parsing: $0) }
         calls = reader.calls(in: members, at: root)
         answers = reader.answers(in: members, at: root, isExact: isExact)
         operations = reader.operations(in: members, at: root)

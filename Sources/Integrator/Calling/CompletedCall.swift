@@ -6,6 +6,6 @@ struct CompletedCall<Value: Sendable>: Sendable {
     /// The result that the observers received.
     let result: Result<Value, any Error>
 
-    /// Whether the call was cancelled or superseded; such a call has no followers.
+    /// Whether the call was cancelled or superseded; such a call has no follow-up calls.
     let isCancelled: Bool
 }

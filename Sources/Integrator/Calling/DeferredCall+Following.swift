@@ -11,7 +11,7 @@ extension DeferredCall {
     /// - Parameters:
     ///   - end: The outcome that starts it.
     ///   - call: The next call.
-    /// - Returns: A call with one more follower.
+    /// - Returns: A call with one more follow-up call.
     public func next<OtherParameters, OtherValue>(
         on end: CallEnd,
         _ call: DeferredCall<OtherParameters, OtherValue>
@@ -19,7 +19,7 @@ extension DeferredCall {
         switch end {
         case .success: afterSuccess { _ in call }
         case .failure: afterFailure { _ in call }
-        case .completion: with { $0.followers.afterCompletion.append { _ in call.call() } }
+        case .completion: with { $0.followUps.afterCompletion.append { _ in call.call() } }
         }
     }
 
@@ -27,8 +27,8 @@ extension DeferredCall {
     ///
     /// - Parameters:
     ///   - flow: The call flow that receives the value.
-    ///   - configure: Adds observers, retries and followers to that call.
-    /// - Returns: A call with one more follower.
+    ///   - configure: Adds observers, retries and follow-up calls to that call.
+    /// - Returns: A call with one more follow-up call.
     public func forwardValue<Other>(
         to flow: CallFlow<Value, Other>,
         _ configure: @escaping @Sendable (DeferredCall<Value, Other>) -> DeferredCall<Value, Other> = { $0 }
@@ -40,8 +40,8 @@ extension DeferredCall {
     ///
     /// - Parameters:
     ///   - flow: The call flow that receives the error.
-    ///   - configure: Adds observers, retries and followers to that call.
-    /// - Returns: A call with one more follower.
+    ///   - configure: Adds observers, retries and follow-up calls to that call.
+    /// - Returns: A call with one more follow-up call.
     public func forwardError<Other>(
         to flow: CallFlow<any Error, Other>,
         _ configure: @escaping @Sendable (DeferredCall<any Error, Other>) -> DeferredCall<any Error, Other> = { $0 }
@@ -55,7 +55,7 @@ extension DeferredCall {
     /// beginning, outcome and completion. The recall follows either outcome. Several recalls run one after the other.
     ///
     /// - Parameter flow: The call flow to call next.
-    /// - Returns: A call with one more follower.
+    /// - Returns: A call with one more follow-up call.
     public func thenRecall(_ flow: CallFlow<Parameters, Value>) -> DeferredCall {
         thenRecall(flow.prepare(parameters))
     }
@@ -63,18 +63,18 @@ extension DeferredCall {
     /// Makes another call that reports to the observers of this call, and then to those of the other call.
     ///
     /// - Parameter call: A call with its own parameters and retries.
-    /// - Returns: A call with one more follower.
+    /// - Returns: A call with one more follow-up call.
     public func thenRecall<Other>(_ call: DeferredCall<Other, Value>) -> DeferredCall {
-        let recall = Followers<Value>.Recalling { observers, remaining in
+        let recall = FollowUpCalls<Value>.Recall { observers, remaining in
             call.with {
                 $0.observers = observers.followed(by: $0.observers)
                 // The remaining recalls report to the observers of this call, and not to those of the other call.
-                $0.followers.recalls += remaining.map { recall in
-                    Followers<Value>.Recalling { _, remaining in recall.start(observers, remaining) }
+                $0.followUps.recalls += remaining.map { recall in
+                    FollowUpCalls<Value>.Recall { _, remaining in recall.start(observers, remaining) }
                 }
             }.call()
         }
-        return with { $0.followers.recalls.append(recall) }
+        return with { $0.followUps.recalls.append(recall) }
     }
 
     /// Adds a call that is made from the value.
@@ -82,7 +82,7 @@ extension DeferredCall {
         _ make: @escaping @Sendable (Value) -> DeferredCall<OtherParameters, OtherValue>
     ) -> DeferredCall {
         with {
-            $0.followers.afterOutcome.append { result in
+            $0.followUps.afterOutcome.append { result in
                 guard case .success(let value) = result else { return nil }
                 return make(value).call()
             }
@@ -94,7 +94,7 @@ extension DeferredCall {
         _ make: @escaping @Sendable (any Error) -> DeferredCall<OtherParameters, OtherValue>
     ) -> DeferredCall {
         with {
-            $0.followers.afterOutcome.append { result in
+            $0.followUps.afterOutcome.append { result in
                 guard case .failure(let error) = result else { return nil }
                 return make(error).call()
             }

@@ -18,12 +18,12 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
     var observers = Observers<Value>()
 
     /// The calls that follow this one.
-    var followers = Followers<Value>()
+    var followUps = FollowUpCalls<Value>()
 
     /// The retry policy for a failing request.
     var retry = Retry.never
 
-    /// Creates a call without observers, followers or retries.
+    /// Creates a call without observers, follow-up calls or retries.
     init(_ flow: CallFlow<Parameters, Value>, parameters: Parameters) {
         self.flow = flow
         self.parameters = parameters
@@ -47,11 +47,11 @@ public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
             }
         )
         let call = run.start()
-        guard !followers.isEmpty else { return CallHandle(call) }
-        let following = Task { [followers, observers] in
+        guard !followUps.isEmpty else { return CallHandle(call) }
+        let following = Task { [followUps, observers] in
             let completed = await call.value
             guard !completed.isCancelled, !Task.isCancelled else { return }
-            await followers.run(after: completed.result, observers: observers)
+            await followUps.run(after: completed.result, observers: observers)
         }
         return CallHandle(call, following: following)
     }

@@ -27,7 +27,7 @@ public struct Execution: Sendable, Hashable {
     /// Runs calls one at a time in the order of their arrival.
     public static let queue = Execution(policy: .queue)
 
-    /// Cancels earlier calls in favour of the newest: for searching as the user types.
+    /// Cancels earlier calls in favor of the newest: for searching as the user types.
     public static let latest = Execution(policy: .latest(debounce: .zero))
 
     /// Cancels earlier calls, and runs the newest once no other has arrived for a while.

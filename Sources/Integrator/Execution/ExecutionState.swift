@@ -5,7 +5,7 @@
 ///
 /// Each event returns the actions to perform, in order; ``CallScheduler`` performs them. `Member` identifies a call: tests
 /// use numbers, the call flow uses ``CallTicket``.
-// Not `~Copyable`: Swift 6.3 crashes when it optimises a noncopyable generic enum.
+// Not `~Copyable`: Swift 6.3 crashes when it optimizes a noncopyable generic enum.
 enum ExecutionState<Member: Hashable> {
     /// Every call runs, so there is no state.
     case independent

@@ -10,7 +10,7 @@ public struct RetryDelay: Sendable {
 
     /// Computes each wait from the failures so far.
     ///
-    /// Use it to honour a server's `Retry-After`.
+    /// Use it to honor a server's `Retry-After`.
     ///
     /// - Parameter compute: Receives the number of failures so far, one or more, and the last error; a result of zero or
     ///   less means no wait.

@@ -24,4 +24,7 @@ enum RunnerFailure {
         report(error.message)
         _exit(error.code == .unavailable ? RunnerEnd.outOfDescriptors : RunnerEnd.overwritten)
     }
+
+    /// Ends the process because a function of a plugin has ended the thread of a lane, whose caller waits.
+    static func endWithoutLane() -> Never { _exit(RunnerEnd.withoutLane) }
 }

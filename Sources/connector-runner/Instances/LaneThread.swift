@@ -14,11 +14,15 @@ enum LaneThread {
     static func start(_ descriptor: consuming OwnedDescriptor, _ instances: @escaping Instances) {
         guard let memory = SharedMemory(descriptor, size: CallLane.size) else { return }
         let isStarted = HostThread.start("lane") {
-            var stream = stream(in: memory)
-            stream.send(.answered)
-            while stream.stop == nil { serve(&stream, instances) }
-            // Only the host's end of a lane is interrupted, so a plugin has written over this one, and its caller waits.
-            RunnerFailure.end(because: RingMemory.corrupt)
+            HostThread.run {
+                var stream = stream(in: memory)
+                stream.send(.answered)
+                while stream.stop == nil { serve(&stream, instances) }
+                // Only the host's end of a lane is interrupted, so a plugin has written over this one, and its caller waits.
+                RunnerFailure.end(because: RingMemory.corrupt)
+            } finally: { _ in
+                RunnerFailure.endWithoutLane()
+            }
         }
         if !isStarted {
             var stream = stream(in: memory)

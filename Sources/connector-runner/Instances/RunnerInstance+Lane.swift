@@ -59,6 +59,8 @@ extension CallFrame {
         _ stream: inout LaneStream
     ) throws(ConnectorError) {
         take(from: &stream, operation.layout)
+        // Once all of it is taken: the host may give up a long message while it arrives.
+        guard !stream.isWithdrawn else { throw RunnerInstance.givenUp }
         try call(operation, of: instance)
         try send(to: &stream, operation.layout)
     }

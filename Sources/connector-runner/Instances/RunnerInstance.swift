@@ -92,7 +92,19 @@ final class RunnerInstance: CalledGate {
     ///     digest.
     ///   - libraries: The plugin's own libraries, each after those that it needs.
     func create(image: Int32?, libraries: [InstanceTable.SealedLibrary]) {
-        var message = MessageWriter()
+        HostThread.run {
+            make(image, libraries)
+        } finally: { [self] hasReturned in
+            if !hasReturned { refuse(PluginFunction("create").endedThreadError) }
+            let whenDestroyed = state.withLock { state in
+                state.isMade = true
+                return state.whenDestroyed.take()
+            }
+            if let whenDestroyed { destroy(then: whenDestroyed) }
+        }
+    }
+
+    private func make(_ image: Int32?, _ libraries: [InstanceTable.SealedLibrary]) {
         do throws(ConnectorError) {
             let plugin = try load(image, libraries)
             plugin.name(gate: description.gate)
@@ -107,19 +119,21 @@ final class RunnerInstance: CalledGate {
                 state.instance = instance
                 state.seat = rundown.directCalls(to: instance)
             }
+            var message = MessageWriter()
             message.put(instance.canProbe)
             message.put(instance.canClose)
             message.put(instance.isForeign)
             socket.send(.created, instance: number, message)
         } catch {
-            error.put(to: &message)
-            socket.send(.refused, instance: number, message)
+            refuse(error)
         }
-        let whenDestroyed = state.withLock { state in
-            state.isMade = true
-            return state.whenDestroyed.take()
-        }
-        if let whenDestroyed { destroy(then: whenDestroyed) }
+    }
+
+    /// Tells the host why there is no instance.
+    private func refuse(_ error: ConnectorError) {
+        var message = MessageWriter()
+        error.put(to: &message)
+        socket.send(.refused, instance: number, message)
     }
 
     private func load(_ image: Int32?, _ libraries: [InstanceTable.SealedLibrary]) throws(ConnectorError) -> Plugin {
@@ -152,7 +166,7 @@ final class RunnerInstance: CalledGate {
     func begin(_ message: inout MessageReader) throws(ConnectorError) {
         guard let phase = InstancePhase(rawValue: try message.text()) else { throw MessageReader.malformed }
         let id = try message.integer(UInt64.self)
-        let deadline = services.deadline(try message.integer())
+        let deadline = try message.integer(UInt64.self)
         guard let instance = state.withLock(\.instance) else { return complete(id, .failure(refusal)) }
         guard let own = dependencies.operations.begin(owner: context.owner) else {
             return complete(id, .failure(OperationTable.isFull))
@@ -161,10 +175,13 @@ final class RunnerInstance: CalledGate {
         services.map(own, to: id)
         services.operationArrives(id)
         dependencies.gateThreads.run { [self] in
-            TraceContext(operation: own, deadline: deadline).run {
-                instance.begin(phase, operation: own, deadline: deadline)
+            HostThread.run {
+                TraceContext(operation: own, deadline: deadline).run {
+                    instance.begin(phase, operation: own, deadline: deadline)
+                }
+            } finally: { [services] _ in
+                services.phaseReturned(id)
             }
-            services.phaseReturned(id)
         }
         Task(executorPreference: dependencies.gateThreads) { [self] in
             var outcome = await dependencies.operations.awaitOutcome(of: own)
@@ -190,7 +207,7 @@ final class RunnerInstance: CalledGate {
     func call(_ message: inout MessageReader) throws(ConnectorError) {
         let id = try message.integer(UInt64.self)
         let name = try message.text()
-        let deadline = services.deadline(try message.integer())
+        let deadline = try message.integer(UInt64.self)
         let values = try message.list(limit: 4096) { message throws(ConnectorError) in
             (name: try message.text(), value: try CallValue(&message))
         }
@@ -225,6 +242,8 @@ final class RunnerInstance: CalledGate {
                 if let admission = rundown.admitNow() { admission } else {
                     try await admitInLine(id, name, by: deadline)
                 }
+            // What the host has given up by now is not made. Its deadline is checked once more where the function is entered.
+            guard !Task.isCancelled else { return .failure(Self.givenUp) }
             let channel = admission.channel
             let result = try await channel.call(name, arguments, options, by: deadline, admission)
             var message = MessageWriter()
@@ -241,22 +260,18 @@ final class RunnerInstance: CalledGate {
         }
     }
 
-    /// Admits a call that has to wait. If this process ends meanwhile, the host knows that the call was not made.
+    /// Admits a call that has to wait for its turn.
     private func admitInLine(_ id: UInt64, _ name: String, by deadline: UInt64) async throws(ConnectorError)
         -> Admission
     {
-        tell(id, isInLine: true)
+        services.report(id, waitsFor: .turn)
         let admission = try await admit(name, by: deadline.saturatingAdding(dependencies.grace))
-        tell(id, isInLine: false)
+        services.report(id, waitsFor: nil)
         return admission
     }
 
-    private func tell(_ id: UInt64, isInLine: Bool) {
-        var message = MessageWriter()
-        message.put(id)
-        message.put(isInLine)
-        socket.send(.inLine, instance: number, message)
-    }
+    /// The outcome of a call that the host has given up, and no longer awaits.
+    static let givenUp = ConnectorError(.cancelled, "the host gave it up")
 
     private func complete(_ id: UInt64, _ outcome: OperationTable.Outcome) {
         var message = MessageWriter()
@@ -276,11 +291,11 @@ final class RunnerInstance: CalledGate {
     func cancel(_ id: UInt64) {
         let (call, phase, instance) = state.withLock { ($0.calls[id], $0.phases[id], $0.instance) }
         call?.cancel()
-        if let phase, let instance { _ = instance.giveUp(phase, ConnectorError(.cancelled, "the host gave it up")) }
+        if let phase, let instance { _ = instance.giveUp(phase, Self.givenUp) }
         services.reportReturn(of: id)
     }
 
-    /// Destroys the instance once none of the plugin's code runs any more; without an instance, only gives back what was lent.
+    /// Destroys the instance once the plugin's code no longer runs; without an instance, only gives back what was lent.
     ///
     /// - Parameter done: Runs when it is destroyed.
     func dispose(then done: @escaping @Sendable () -> Void) {

@@ -29,6 +29,13 @@ final class HostRequests: Sendable {
     /// Sends a message that has no answer.
     func send(_ kind: MessageKind, _ message: MessageWriter) { socket.send(kind, instance: number, message) }
 
+    /// Tells the host which rule the plugin broke.
+    func misbehaved(_ what: String) {
+        var message = MessageWriter()
+        message.put(what)
+        send(.misbehaved, message)
+    }
+
     /// Sends a request that begins with its number, and blocks the plugin's thread until the host has answered.
     @discardableResult
     func exchange(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) throws(ServiceFailure) -> [UInt8] {

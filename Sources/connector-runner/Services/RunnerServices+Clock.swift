@@ -18,12 +18,12 @@ extension RunnerServices {
     var monotonicTime: UInt64 { clock.now() }
 
     func startTimer(_ id: UInt64, after delay: UInt64, _ callback: TimerCallback) -> Int32 {
-        tellTimers()
+        reportTimers()
         return timers.start(id, after: delay, { callback.call() }, deliver: deliver)
     }
 
     /// Tells the host that the plugin starts timers, once.
-    private func tellTimers() {
+    private func reportTimers() {
         let isFirst = state.withLock { state in
             defer { state.hasTimers = true }
             return !state.hasTimers

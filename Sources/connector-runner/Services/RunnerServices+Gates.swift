@@ -20,13 +20,13 @@ extension RunnerServices {
         guard isOpen else { throw .notOpen }
         var message = MessageWriter()
         message.put(id)
-        // 0 stands for the running call, and a number that is no call for none.
+        // 0 stands for the running call, and a number that is not a call for none.
         message.put(call.during == 0 ? 0 : hostOperation(call.during, orElse: .max))
         message.put(hostOperation(trace.operation))
         message.put(call.use)
         message.put(call.operation)
         message.put(call.arguments.isEmpty ? nil : call.arguments) { $0.put($1) }
-        message.put(stated(call.deadline))
+        message.put(call.deadline)
         do throws(ServiceFailure) {
             try requests.exchange(.gateCall, id, message)
         } catch {

@@ -42,7 +42,7 @@ extension RunnerServices {
         message.put(request.body.isEmpty ? nil : request.body) { $0.put($1) }
         let isInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
         message.put(isInParts ? request.length.map(UInt64.init) ?? .max : UInt64(request.body.count))
-        message.put(stated(request.deadline))
+        message.put(request.deadline)
         do throws(ServiceFailure) {
             try requests.exchange(.request, id, message)
         } catch {

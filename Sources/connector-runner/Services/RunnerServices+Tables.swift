@@ -26,7 +26,7 @@ extension RunnerServices {
         }
     }
 
-    /// Tells the host of a denied service, once each, and of no more services than the host logs.
+    /// Reports each denied service once, up to the number that the host logs.
     private func reportDenied(_ id: String) {
         let isNew = state.withLock { state in
             state.denied.count < Manifest.deniedServicesLimit && state.denied.insert(id).inserted

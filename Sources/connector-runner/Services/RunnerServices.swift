@@ -47,7 +47,7 @@ final class RunnerServices: InstanceServices, ServiceFunctions {
         var callbacks = CallbackQueue()
         var drained: OneShot<Void>?
         /// The functions of calls and phases.
-        var inside = FunctionsInside()
+        var running = RunningFunctions()
         /// Whether the host knows that the plugin has started a timer.
         var hasTimers = false
     }
@@ -84,7 +84,7 @@ final class RunnerServices: InstanceServices, ServiceFunctions {
         guard let own = trace.operation, let host = Self.hostOperation else { return }
         state.withLock { state in
             state.operations[own] = host
-            state.inside.enters(own, host)
+            state.running.enters(own, host)
             if usesGates { state.traces[own] = trace }
         }
     }
@@ -99,34 +99,49 @@ final class RunnerServices: InstanceServices, ServiceFunctions {
     /// Tells the host that a function has returned, if it has given the call up, or if the call is still pending: otherwise the answer
     /// says as much.
     func functionReturned(from operation: UInt64) {
-        guard let (host, isAskedFor) = state.withLock({ $0.inside.returns(operation) }) else { return }
-        if isAskedFor || dependencies.operations.isPending(operation) { tellReturn(of: host) }
+        guard let (host, isAskedFor) = state.withLock({ $0.running.returns(operation) }) else { return }
+        if isAskedFor || dependencies.operations.isPending(operation) { sendReturn(of: host) }
     }
 
     /// Notes a call or a phase of the host, whose function may be entered.
-    func operationArrives(_ host: UInt64) { state.withLock { $0.inside.arrives(host) } }
+    func operationArrives(_ host: UInt64) { state.withLock { $0.running.arrives(host) } }
 
     /// Notes that a call or a phase has its outcome.
     func operationEnds(_ host: UInt64) {
-        if state.withLock({ $0.inside.ends(host) }) { tellReturn(of: host) }
+        if state.withLock({ $0.running.ends(host) }) { sendReturn(of: host) }
     }
 
     /// Notes that the function of a phase has returned, and tells the host.
     func phaseReturned(_ host: UInt64) {
-        _ = state.withLock { $0.inside.ends(host) }
-        tellReturn(of: host)
+        _ = state.withLock { $0.running.ends(host) }
+        sendReturn(of: host)
     }
 
-    /// Tells the host when the function of an operation that it has given up runs no more.
+    /// Tells the host when the function of an operation that it has given up no longer runs.
     func reportReturn(of host: UInt64) {
-        if state.withLock({ $0.inside.asks(host) }) { tellReturn(of: host) }
+        if state.withLock({ $0.running.asks(host) }) { sendReturn(of: host) }
     }
 
-    /// Tells the host that the function of an operation runs no more.
-    private func tellReturn(of host: UInt64) {
+    /// Tells the host that the function of an operation no longer runs.
+    private func sendReturn(of host: UInt64) {
         var message = MessageWriter()
         message.put(host)
         send(.returned, message)
+    }
+
+    /// Tells the host that a call waits for a thread of the instance, or no longer.
+    func waitsForThread(_ operation: UInt64, _ isWaiting: Bool) {
+        guard let host = state.withLock({ $0.operations[operation] }) else { return }
+        report(host, waitsFor: isWaiting ? .thread : nil)
+    }
+
+    /// Tells the host what a call waits for; nil once it waits no longer. If this process ends meanwhile, the host knows that the call was
+    /// not made.
+    func report(_ host: UInt64, waitsFor wait: CallWait?) {
+        var message = MessageWriter()
+        message.put(host)
+        message.put(wait?.rawValue ?? 0)
+        send(.inLine, message)
     }
 
     /// Tells the host, which knows what it waits for, and what was running if this process ends.
@@ -142,19 +157,6 @@ final class RunnerServices: InstanceServices, ServiceFunctions {
 
     /// The host says what a late operation waited for.
     func isWaiting(for operation: UInt64) -> Bool { true }
-
-    /// The deadline on the plugin's clock, for what the host states.
-    func deadline(_ stated: UInt64) -> UInt64 {
-        description.followsHostClock ? stated : dependencies.deadline(after: stated)
-    }
-
-    /// What the host is told of a deadline: the time that remains, since the processes have no clock in common, or the deadline itself
-    /// if the plugin's clock is the host's.
-    func stated(_ deadline: UInt64) -> UInt64 {
-        guard deadline != .max, !description.followsHostClock else { return deadline }
-        let now = dependencies.clock.now()
-        return deadline > now ? deadline - now : 0
-    }
 
     // MARK: Messages
 
@@ -196,9 +198,23 @@ final class RunnerServices: InstanceServices, ServiceFunctions {
 
     private func runCallbacks() {
         lifeCycle(PluginFunction.callback, isInside: true)
-        while let callback = state.withLock({ $0.callbacks.next() }) { callback() }
-        lifeCycle(PluginFunction.callback, isInside: false)
-        checkDrained()
+        HostThread.run {
+            var begun = SystemTime.monotonic()
+            while let callback = state.withLock({ [begun] in $0.callbacks.next(at: begun) }) {
+                callback()
+                // The host times each callback, but needs no message for those that end at once.
+                let now = SystemTime.monotonic()
+                guard now - begun >= MissedDeadline.leastWait else { continue }
+                begun = now
+                lifeCycle(PluginFunction.callback, isInside: false)
+                lifeCycle(PluginFunction.callback, isInside: true)
+            }
+        } finally: { [self] hasReturned in
+            lifeCycle(PluginFunction.callback, isInside: false)
+            guard !hasReturned else { return checkDrained() }
+            requests.misbehaved(PluginFunction(PluginFunction.callback).endedThreadError.message)
+            dependencies.workers.run { self.runCallbacks() }
+        }
     }
 
     // MARK: The end

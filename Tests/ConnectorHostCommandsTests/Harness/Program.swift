@@ -16,7 +16,7 @@ struct Program: Sendable {
     var directory: String
     /// The program's file.
     var file = Self.path
-    /// The child's whole environment; no colour, English in UTF-8, a home directory of the test's own, unless a test says otherwise.
+    /// The child's whole environment; no color, English in UTF-8, a home directory of the test's own, unless a test says otherwise.
     var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
 
     /// The file that is the child's standard input.

@@ -89,6 +89,44 @@ struct FilesClientTests {
         await host.close()
     }
 
+    @Test func `puts that are cancelled while their uploads begin leave none`() async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        // More than the store lets be under way.
+        for number in 0..<300 {
+            let put = Task { try await files.put("a", .bytes([1])) }
+            // One turn later each time, until every step of a put has been the last one.
+            for _ in 0..<(number % 50) { await Task.yield() }
+            put.cancel()
+            _ = await put.result
+            #expect(uploads == [], "put \(number)")
+        }
+        #expect(try await files.put("a", .bytes([1])).size == 1)
+        await host.close()
+    }
+
+    @Test(arguments: ["shorter", "longer", "other bytes"])
+    func `a local file that changes while it is put is not put`(_ change: String) async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        let directory = directory
+        let (path, size) = ("\(directory.path)/local", 3 << 20)
+        directory.write([UInt8](repeating: 1, count: size), to: "local")
+        let earlier = [timespec](repeating: timespec(tv_sec: 1, tv_nsec: 0), count: 2)
+        #expect(unsafe utimensat(AT_FDCWD, path, earlier, 0) == 0)
+        let error = try await failure { () async throws(ConnectorError) in
+            try await files.put("a", .file(path)) { progress in
+                guard progress.transferred == 1 << 20 else { return }
+                let count = change == "shorter" ? size / 2 : change == "longer" ? size + 1 : size
+                directory.write([UInt8](repeating: 2, count: count), to: "local")
+            }
+        }
+        #expect(error.code == .unreadable && error.message.hasPrefix("\(path) changed while it was read"), "\(error)")
+        #expect(try await files.list().files == [] && uploads == [])
+        try await files.put("a", .file(path))
+        await host.close()
+    }
+
     @Test func `a put of pieces whose upload ends with a reload is aborted, and may be tried again`() async throws {
         let host = try await host()
         let files = try host.files("files/a")

@@ -191,6 +191,11 @@ import Testing
         let deep = (0..<300).reduce(JSONObject()) { inner, _ in ["a": .object(inner)] }
         let nested = try await failure { () throws(ConnectorError) in try await analytics.track("Seen", deep) }
         #expect(nested.code == .invalid)
+        let infinite = try await failure { () throws(ConnectorError) in
+            try await analytics.track("Seen", ["share": .number(.nan)])
+        }
+        #expect(infinite.message == "event.properties has the number nan, which JSON cannot write")
+        for error in [error, nested, infinite] { #expect(error.connector == "vendor") }
         #expect(test.host.outbox(of: "vendor") == nil)
         await test.host.close()
     }
@@ -222,6 +227,31 @@ import Testing
         for event in [["order": ["number": 2]], ["order": 1], [:]] as [JSONObject] {
             #expect(try orders.checked("place", event: event).payload == .object(event))
         }
+        await test.host.close()
+    }
+
+    @Test func `an error about what the caller gave names the connector, and what was probably meant`() async throws {
+        let test = try TestHost(TestHost.leaf("orders", plugin: "deliveries", settings: #""probe": "off""#))
+        let orders = try test.host.gate("orders")
+        let unknown = try await failure { () throws(ConnectorError) in try await orders.send("plcae") }
+        #expect(unknown.code == .unsupported && unknown.fix == #"did you mean "place"?"#)
+        let wrong = try await failure { () throws(ConnectorError) in
+            try await orders.send("place", ["order": .number(.infinity)])
+        }
+        #expect(wrong.code == .invalid)
+        let event = try await failure { () throws(ConnectorError) in
+            try await orders.send("track", ["event": ["event": 1]])
+        }
+        #expect(event.code == .invalid)
+        let unencodable = try await failure { () throws(ConnectorError) in
+            try await test.host.analytics("orders").track("Seen", properties: [Double.nan])
+        }
+        #expect(unencodable.code == .invalid)
+        let misnamed = try await failure { () throws(ConnectorError) in
+            try orders.typed("plcae", "(a: i64) -> i64", as: OperationFunction.Integers1.self)
+        }
+        #expect(misnamed.fix == #"did you mean "place"?"#)
+        for error in [unknown, wrong, event, unencodable, misnamed] { #expect(error.connector == "orders", "\(error)") }
         await test.host.close()
     }
 

@@ -47,6 +47,7 @@ struct InMemoryClientTests {
         let memory = InMemoryAnalytics()
         let analytics: any Analytics = memory
         await #expect(throws: ConnectorError.self) { try await analytics.track("") }
+        await #expect(throws: ConnectorError.self) { try await analytics.track("Seen", ["share": .number(.nan)]) }
         memory.error = ConnectorError(.unavailable, "no network", isRetryable: true)
         let error = await #expect(throws: ConnectorError.self) { try await analytics.track("Seen") }
         #expect(error?.code == .unavailable)
@@ -255,6 +256,7 @@ struct InMemoryClientTests {
             (.init("n", .equal, [1]), .invalid), (.init("n", .equal, ["a": 1]), .invalid),
             (.init("n", .within, []), .invalid), (.init("n", .within, 1), .invalid), (.init("", .equal, 1), .invalid),
             (.init("n", .less, .null), .unsupported), (.init("n", .greater, true), .unsupported),
+            (.init("n", .equal, .number(.nan)), .invalid), (.init("n", .within, [1, .number(.infinity)]), .invalid),
         ]
         for (filter, code) in filters {
             await expect(code) { _ = try await database.query(DatabaseQuery([filter]), in: "c") }
@@ -266,6 +268,7 @@ struct InMemoryClientTests {
             await expect(.invalid) { _ = try await database.create(["n": 1], in: "c", id: name) }
             await expect(.invalid) { _ = try await database.get(name, in: "c") }
         }
+        await expect(.invalid) { _ = try await database.create(["n": [.number(-.infinity)]], in: "c") }
         #expect(try await database.query(in: "c").records.isEmpty)
     }
 

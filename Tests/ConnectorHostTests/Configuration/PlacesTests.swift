@@ -10,7 +10,7 @@ import Testing
 @Suite struct PlacesTests {
     private static let leaf = #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k"}}"#
 
-    private func complaints(_ more: String) -> [String] {
+    private func problems(_ more: String) -> [String] {
         faults(connectors: "\(Self.leaf),\n\(more)")
     }
 
@@ -52,7 +52,7 @@ import Testing
         ),
     ])
     func `a place that names no leaf, or has settings of its own, is a fault`(fault: Fault) {
-        #expect(complaints(fault.connectors).first == fault.expected.first)
+        #expect(problems(fault.connectors).first == fault.expected.first)
     }
 
     /// Policies over places of the enabled leaves `a` and `b` and of `old`, which is disabled.
@@ -74,7 +74,7 @@ import Testing
         isWrong: Bool
     ) {
         let places = targets.map { #"{"name": "at-\#($0)", "same": "\#($0)"}"# }.joined(separator: ", ")
-        let found = complaints(
+        let found = problems(
             #"{"name": "b", "plugin": "segment", "config": {"writeKey": "k"}}, "#
                 + #"{"name": "old", "plugin": "segment", "enabled": false},"# + "\n"
                 + #"{"name": "group", \#(settings), "connectors": [\#(places)]}"#
@@ -98,7 +98,7 @@ import Testing
         maximum: Int?
     ) {
         let places = targets.enumerated().map { #"{"name": "p\#($0)", "same": "\#($1)"}"# }.joined(separator: ", ")
-        let found = complaints(
+        let found = problems(
             #"{"name": "b", "plugin": "segment", "config": {"writeKey": "k"}}, "#
                 + #"{"name": "old", "plugin": "segment", "enabled": false},"# + "\n"
                 + #"{"name": "group", "quorum": \#(quorum), "connectors": [\#(places)]}"#

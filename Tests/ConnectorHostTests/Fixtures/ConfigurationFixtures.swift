@@ -57,7 +57,7 @@ let manifests: [String: String] = [
     """,
 ]
 
-/// Finds the manifests above, and fails as a catalogue of plugins does.
+/// Finds the manifests above, and fails as a catalog of plugins does.
 func manifest(of plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
     let id = plugin.name.contains("sentry") ? "sentry" : plugin.name
     if id == "broken" { return .failure(ConnectorError(.truncated, "the file ends early")) }

@@ -43,6 +43,8 @@ enum Fixtures {
     static func broken(_ name: String) -> String { "\(broken)/lib\(name).so" }
     /// The image of a plugin that loads, and breaks a rule when it runs.
     static func misbehaving(_ name: String) -> String { "\(misbehaving)/lib\(name).so" }
+    /// The image of a plugin for the call contract.
+    static func contract(_ name: String) -> String { "\(build)/contract/lib\(name).so" }
 
     /// Runs a command of the shell.
     ///
@@ -87,6 +89,12 @@ enum Fixtures {
         try #require(descriptor >= 0)
         defer { close(descriptor) }
         try unsafe bytes.withUnsafeBytes { try unsafe OutputFile.write($0, to: descriptor) }
+    }
+
+    /// Writes a file that only this user may read, as one with a secret has to be.
+    static func writeSecret(_ text: String, to path: String) throws {
+        try write(Array(text.utf8), to: path)
+        #expect(run("chmod 600 '\(path)'") == 0)
     }
 
     /// A small plugin in C, compiled for a test; two of them differ in their bytes by their file name.

@@ -194,7 +194,7 @@ import Testing
                 #expect(left >= 0 && left <= FrameHeader.limit)
                 stream.callEnds()
                 if stream.stop == .late {
-                    if Bool.random(using: &random) { _ = stream.discard() } else { _ = stream.lateWord() }
+                    if Bool.random(using: &random) { _ = stream.discard() } else { _ = stream.lateAnswer() }
                 }
                 _ = unsafe taken.withUnsafeMutableBytes { bytes in try? unsafe reader.read(into: bytes) }
             }

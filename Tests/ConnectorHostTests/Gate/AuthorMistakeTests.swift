@@ -34,9 +34,12 @@ import Testing
     private func openHasReturned(_ test: TestHost) async {
         while let gate = try? test.host.target("gate").node.gate {
             let generation = gate.storage.withLock { $0.opening ?? $0.current }
-            let hasBegun = generation?.state.withLock { $0.hasBegun && $0.step == nil } ?? false
-            // A runner says later that it has returned.
-            if hasBegun, generation?.functionsInside.isEmpty == true { return }
+            if let channel = generation?.state.withLock(\.remoteChannel) {
+                // A runner says when it has returned.
+                if channel.state.withLock({ $0.pending.values.contains { $0.isPhase && $0.hasReturned } }) { return }
+            } else if !PendingCalls.areRemote, generation?.state.withLock({ $0.hasBegun && $0.step == nil }) == true {
+                return
+            }
             await Task.yield()
         }
     }
@@ -102,7 +105,7 @@ import Testing
         let error = try #require(await report["gate"]?.error)
         #expect(error.code == .timedOut)
         #expect(error.message == "open did not complete within 2.0 s")
-        #expect(error.cause?.contains("still at work by itself, or has forgotten it") == true)
+        #expect(error.cause?.contains("it is still working, or forgot to complete the operation") == true)
         #expect(error.fix?.contains("fix the plugin") == true)
     }
 
@@ -129,7 +132,7 @@ import Testing
         await test.clock.advance(toTimerAfter: .seconds(1))
         let error = try await answer
         #expect(error.message == "begin did not complete within 1.0 s")
-        #expect(error.cause?.contains("still at work by itself, or has forgotten it") == true)
+        #expect(error.cause?.contains("it is still working, or forgot to complete the operation") == true)
         #expect(error.fix?.hasPrefix("increase the timeout") == true)
         await test.host.close()
     }

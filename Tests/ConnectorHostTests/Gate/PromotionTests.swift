@@ -51,7 +51,7 @@
             ]
             try Directory.makePrivate("\(directory.path)/isolation")
             try OutputFile.replace(
-                "\(directory.path)/isolation/\(digest).\(process).1\(OpeningMark.suffix)",
+                "\(directory.path)/isolation/\(digest).\(process).1\(MarkFile.suffix)",
                 with: note.utf8(),
                 mode: 0o600
             )
@@ -67,7 +67,7 @@
         @Test func `a mark is private, and gone once it is cleared`() throws {
             let mark = try #require(promotions().mark(candidate, at: start))
             let name = try #require(try files.first)
-            #expect(name.hasSuffix(OpeningMark.suffix))
+            #expect(name.hasSuffix(MarkFile.suffix))
             var status = stat()
             #expect(unsafe stat("\(directory.path)/isolation/\(name)", &status) == 0)
             #expect(status.st_mode & 0o777 == 0o600)
@@ -88,9 +88,9 @@
             let path = "\(directory.path)/isolation/\(try #require(try files.first))"
             let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
             defer { close(file) }
-            #expect(OpeningMark.take(file, path) == nil)
+            #expect(!LockedFile.lockAbandoned(file))
             mark.clear()
-            #expect(OpeningMark.take(file, path) == nil)
+            #expect(!LockedFile.lockAbandoned(file))
         }
 
         @Test func `an abandoned mark promotes the plugin until it has been quiet`() throws {
@@ -302,6 +302,7 @@
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
         func `a promoted gate runs in a runner, says why, and returns after a quiet time`() async throws {
             try abandonMark()
+            let lines = Journal<String>()
             func opened(at time: Timestamp) async throws -> (ConnectorHost, GateReport) {
                 let clock = ManualHostClock()
                 clock.setWallTime(time)
@@ -309,13 +310,18 @@
                     #"[{"name": "gate", "plugin": "calls", "isolation": "auto", "quiet": "1h", "probe": "off"}]"#,
                     plugins: [image],
                     clock: clock,
-                    stateDirectory: directory.path + "/state"
+                    stateDirectory: directory.path + "/state",
+                    logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
                 )
                 return (host, try #require(await host.open()["gate"]))
             }
             let (probe, _) = try await opened(at: start)
             let state = try await moveMarks(to: probe)
+            let warning = "plugin runs in a runner after a crash"
+            #expect(!lines.values.contains(warning))
             let (host, gate) = try await opened(at: start)
+            let reason = try #require(gate.promotion?.reason)
+            #expect(lines.values.contains(warning) && lines.values.contains(reason), "\(lines.values)")
             #expect(gate.state == .open && gate.isolation == .process, "\(gate)")
             #expect(gate.promotion?.until == later(.seconds(3600)))
             #expect(gate.sandbox?.hasPrefix("sandbox: ") == true)

@@ -30,7 +30,7 @@ import Testing
             let folder = "\"$(printf '\(directory.path)/\\344')\""
             #expect(Fixtures.run("mkdir \(folder) && touch \(folder)/a \(folder)/\"$(printf '\\377')\"") == 0)
             directory.remove()
-            #expect(FileIdentity(path: directory.path) == nil)
+            #expect(FileStamp(path: directory.path) == nil)
         }
     #endif
 

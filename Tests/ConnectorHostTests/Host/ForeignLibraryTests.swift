@@ -111,6 +111,32 @@ import Testing
         }
     }
 
+    @Test(arguments: TestChannel.all)
+    func `a value that opening cannot take is an error with a remedy for the file`(channel: TestChannel) async throws {
+        try await Fixtures.withDirectory { directory in
+            let sidecar = "\(directory)/length.connector.json"
+            let manifest = """
+                {"manifest": 1, "id": "length", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+                 "configuration": {"text": {}, "rest": {"type": "json", "default": ""}}, "lifecycle": {"open": "open"},
+                 "capabilities": {"length/1": {
+                   "open": {"symbol": "strlen", "signature": "(text: cstring, rest: bytes) -> u64"}}}}
+                """
+            try Fixtures.write(Array(manifest.utf8), to: sidecar)
+            let config: JSONObject = ["text": "a", "rest": .null]
+            let leaf = TestHost.leaf("gate", plugin: "length", config, settings: channel.settings)
+            let length = try await opened(leaf, sidecar)
+            let error = try #require(length.report.error)
+            #expect(error.message.contains("open needs \"rest\""), "\(error)")
+            let advice = "\(error.fix ?? "") \(error.cause ?? "")"
+            #expect(advice.contains("correct the value in the connector's \"config\""), "\(error)")
+            await length.host.close()
+            let empty = TestHost.leaf("gate", plugin: "length", ["text": ""], settings: channel.settings)
+            let shortest = try await opened(empty, sidecar)
+            #expect(shortest.report.state == .open, "\(shortest.report.error?.treeDescription ?? "")")
+            await shortest.host.close()
+        }
+    }
+
     // MARK: SQLite
 
     private static let sqlite: Comment = "libsqlite3.so.0 is not installed"
@@ -301,10 +327,11 @@ import Testing
 
     // MARK: Conventions
 
-    /// A gate of a library of the system, by a sidecar that a test writes.
+    /// A gate of a library, by a sidecar that a test writes.
     private func sidecar(
         _ library: String,
         _ operations: String,
+        settings: String = TestChannel.here.settings,
         clock: ManualHostClock = ManualHostClock()
     ) async throws -> Opened {
         let path = "/tmp/connector-foreign-\(getpid())-\(UInt64.random(in: 0 ... .max)).connector.json"
@@ -318,7 +345,7 @@ import Testing
             ),
             to: path
         )
-        let leaf = TestHost.leaf("gate", plugin: "library", settings: #""timeout": "5s", "probe": "off""#)
+        let leaf = TestHost.leaf("gate", plugin: "library", settings: #""timeout": "5s", "# + settings)
         let opened = try await opened(leaf, path, clock: clock)
         #expect(opened.report.state == .open, "\(opened.report.error?.treeDescription ?? "")")
         return opened
@@ -359,6 +386,48 @@ import Testing
         let closed = try await failure { () throws(ConnectorError) in try await libc.gate.call("close", ["file": -1]) }
         #expect(closed.code == .invalid)
         #expect(closed.message == "close failed: Bad file descriptor (errno 9)")
+    }
+
+    /// A library of functions whose status is no `int`, and leaves the rest of the register as it was.
+    private static let statuses = """
+        #define EXPORT __attribute__((visibility("default")))
+        EXPORT long long high(long long value) { return value << 32; }
+        EXPORT unsigned char low(unsigned value) { return (unsigned char)value; }
+        EXPORT signed char narrow(int value) { return (signed char)value; }
+        """
+
+    @Test(arguments: TestChannel.all)
+    func `a status has the type that the manifest gives it`(channel: TestChannel) async throws {
+        try await Fixtures.withDirectory { directory in
+            let library = try Fixtures.compile(Self.statuses, into: directory, as: "statuses", flags: "-O2")
+            let operations = """
+                "high": {"symbol": "high", "signature": "(value: i64)", "status": "zero", "statusType": "i64"},
+                "below": {"symbol": "high", "signature": "(value: i64)", "status": "negative", "statusType": "i64"},
+                "low": {"symbol": "low", "signature": "(value: u32)", "status": "zero", "statusType": "u8"},
+                "narrow": {"symbol": "narrow", "signature": "(value: i32)", "status": "errno", "statusType": "i8"},
+                "coded": {"symbol": "low", "signature": "(value: u32)", "statusType": "u8", "codes": {"5": "conflict"}}
+                """
+            let statuses = try await sidecar(library, operations, settings: channel.settings)
+            let gate = statuses.gate
+            let cases: [(name: String, value: Int64, failure: String?)] = [
+                ("high", 0, nil), ("high", 1, "high returned 4294967296"), ("below", 1, nil),
+                ("below", -1, "high returned -4294967296"), ("low", 256, nil), ("low", 257, "low returned 1"),
+                ("narrow", 254, nil), ("narrow", 255, "narrow failed"), ("coded", 256, nil),
+                ("coded", 261, "low returned 5"),
+            ]
+            for (name, value, expected) in cases {
+                let arguments: JSONObject = ["value": .integer(value)]
+                guard let expected else {
+                    #expect(try await gate.call(name, arguments) == nil, "\(name) \(value)")
+                    continue
+                }
+                let error = try await failure { () throws(ConnectorError) in
+                    try await gate.call(name, arguments)
+                }
+                #expect(error.message.hasPrefix(expected), "\(name) \(value): \(error)")
+            }
+            await statuses.host.close()
+        }
     }
 
     @Test func `out parameters and buffers come back with the result`() async throws {
@@ -421,6 +490,10 @@ import Testing
         (#""signature": "() -> i32", "status": "zero""#, "use out parameters"),
         (#""signature": "() -> i32", "status": "null""#, "needs \"-> handle\""),
         (#""signature": "() -> u32", "status": "errno""#, "needs a signed integer"),
+        (#""signature": "() -> i64", "status": "negative", "statusType": "i64""#, "remove \"statusType\""),
+        (#""signature": "()", "statusType": "i64""#, "nothing reads what the function returns"),
+        (#""signature": "()", "status": "zero", "statusType": "f64""#, "a status is an integer"),
+        (#""signature": "()", "status": "errno", "statusType": "u64""#, "needs a signed integer"),
         (#""signature": "()", "status": "nul""#, "did you mean \"null\"?"),
         (#""signature": "()", "codes": {"x": "failed"}"#, "codes maps numbers"),
         (#""signature": "()", "codes": {"5": "unavailabel"}"#, "did you mean \"unavailable\"?"),

@@ -32,6 +32,16 @@ import Testing
         #expect(error.fix?.contains(remedy ?? "") ?? true)
     }
 
+    @Test(arguments: [("proxy", "https_proxy"), ("tls", "certificate"), ("http", nil)])
+    func `an error of the proxy or of TLS that a plugin passes on says where to look`(domain: String, remedy: String?) {
+        var object = connector_error()
+        object.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        unsafe withUnsafeMutableBytes(of: &object.domain) { unsafe $0.copyBytes(from: domain.utf8) }
+        let error = ConnectorError(status: Int32(CONNECTOR_UNAVAILABLE), error: object, attempting: "set")
+        #expect((error.fix == nil) == (remedy == nil))
+        #expect(error.fix?.contains(remedy ?? "") ?? true)
+    }
+
     @Test func `a number without a source is the cause as it is`() {
         var object = connector_error()
         object.struct_size = UInt32(MemoryLayout<connector_error>.size)

@@ -62,7 +62,7 @@ import Testing
             for value in values {
                 let error = #expect(throws: ConnectorError.self) { try CallValue(value, as: .json, handles: nil) }
                 #expect(error?.code == .invalid)
-                #expect(error?.message == "\(number) is outside the range of json, any finite number")
+                #expect(error?.message == "the value has the number \(number), which JSON cannot write")
             }
         }
         let value = try CallValue(["a": [0.5, 1, nil, "x", true]], as: .json, handles: nil)

@@ -125,7 +125,7 @@ import Testing
     // MARK: Forms that do not fit
 
     /// The error of asking for an operation with a C type.
-    private func objection<Function>(
+    private func problem<Function>(
         _ gate: GateClient,
         _ operation: String,
         _ signature: String,
@@ -139,24 +139,24 @@ import Testing
         let gate = try await opened(channel)
         let errors = try await [
             // Another number of parameters.
-            objection(gate, "numbers1", "(a: f64) -> f64", as: Form.Numbers2.self),
-            objection(gate, "numbers3", "(a: f64, b: f64, c: f64) -> f64", as: Form.Numbers2.self),
-            objection(gate, "integers2", "(a: i64, b: i64) -> i64", as: Form.Integers1.self),
-            objection(gate, "integers2", "(a: i64, b: i64) -> i64", as: Form.Integers3.self),
-            objection(gate, "texts1", "(a: string) async -> json", as: Form.Texts2.self),
-            objection(gate, "texts1", "(a: string) async -> json", as: Form.Texts3.self),
-            objection(gate, "texts3", "(a: string, b: json, c: string?) async -> string", as: Form.Texts1.self),
+            problem(gate, "numbers1", "(a: f64) -> f64", as: Form.Numbers2.self),
+            problem(gate, "numbers3", "(a: f64, b: f64, c: f64) -> f64", as: Form.Numbers2.self),
+            problem(gate, "integers2", "(a: i64, b: i64) -> i64", as: Form.Integers1.self),
+            problem(gate, "integers2", "(a: i64, b: i64) -> i64", as: Form.Integers3.self),
+            problem(gate, "texts1", "(a: string) async -> json", as: Form.Texts2.self),
+            problem(gate, "texts1", "(a: string) async -> json", as: Form.Texts3.self),
+            problem(gate, "texts3", "(a: string, b: json, c: string?) async -> string", as: Form.Texts1.self),
             // Other types.
-            objection(gate, "numbers1", "(a: f64) -> f64", as: Form.Integers1.self),
-            objection(gate, "integers3", "(a: i64, b: i64, c: i64) -> i64", as: Form.Numbers3.self),
-            objection(gate, "mixed", "(a: f64, b: i64) -> f64", as: Form.Numbers2.self),
-            objection(gate, "unsigned", "(a: u64) -> u64", as: Form.Integers1.self),
-            objection(gate, "numbered", "(a: string, b: i64) async -> json", as: Form.Texts2.self),
-            objection(gate, "numbers1", "(a: f64) -> f64", as: Form.Texts1.self),
+            problem(gate, "numbers1", "(a: f64) -> f64", as: Form.Integers1.self),
+            problem(gate, "integers3", "(a: i64, b: i64, c: i64) -> i64", as: Form.Numbers3.self),
+            problem(gate, "mixed", "(a: f64, b: i64) -> f64", as: Form.Numbers2.self),
+            problem(gate, "unsigned", "(a: u64) -> u64", as: Form.Integers1.self),
+            problem(gate, "numbered", "(a: string, b: i64) async -> json", as: Form.Texts2.self),
+            problem(gate, "numbers1", "(a: f64) -> f64", as: Form.Texts1.self),
             // A pointer where the form has a value, another number of results, a result at once.
-            objection(gate, "optional", "(a: f64?) -> f64", as: Form.Numbers1.self),
-            objection(gate, "pair", "(a: f64) -> (b: f64, c: f64)", as: Form.Numbers1.self),
-            objection(gate, "immediate", "(a: string) -> string", as: Form.Texts1.self),
+            problem(gate, "optional", "(a: f64?) -> f64", as: Form.Numbers1.self),
+            problem(gate, "pair", "(a: f64) -> (b: f64, c: f64)", as: Form.Numbers1.self),
+            problem(gate, "immediate", "(a: string) -> string", as: Form.Texts1.self),
         ]
         for error in errors {
             #expect(error.code == .invalid, "\(error)")
@@ -172,7 +172,7 @@ import Testing
     @Test(arguments: TestChannel.all)
     func `a signature other than the manifest's is an error that shows both`(channel: TestChannel) async throws {
         let gate = try await opened(channel)
-        let error = try await objection(gate, "numbers2", "(a: f64) -> f64", as: Form.Numbers1.self)
+        let error = try await problem(gate, "numbers2", "(a: f64) -> f64", as: Form.Numbers1.self)
         #expect(error.code == .signatureMismatch)
         #expect(error.message.contains("(a: f64, b: f64) -> f64"))
         #expect(error.message.contains("(a: f64) -> f64"))

@@ -74,6 +74,21 @@ import Testing
         #expect(try Self.read(reader, 200) == [])
     }
 
+    @Test func `the writer knows that a message in the ring, or the rest of a long one, has not been taken`() throws {
+        let ring = try Self.ring()
+        let (writer, reader) = (RingWriter(ring), RingReader(ring))
+        #expect(try Self.write(writer, Array(repeating: 1, count: 20)) == 20)
+        #expect(!writer.mayBeTaken(last: 20))
+        #expect(try Self.read(reader, 1).count == 1)
+        #expect(writer.mayBeTaken(last: 20))
+        #expect(try Self.read(reader, 19).count == 19)
+        #expect(try Self.write(writer, Array(repeating: 2, count: 100)) == 64)
+        #expect(!writer.mayBeTaken(last: 100))
+        #expect(try Self.read(reader, 64).count == 64)
+        #expect(try Self.write(writer, Array(repeating: 2, count: 36)) == 36)
+        #expect(writer.mayBeTaken(last: 100))
+    }
+
     #if os(Linux)
         @Test func `memory of another size, or without seals, is not mapped, and nobody can shrink it`() throws {
             let size = RingMemory.size(capacity: 4096)

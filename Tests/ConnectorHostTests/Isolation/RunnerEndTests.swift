@@ -7,7 +7,7 @@ import Testing
 @testable import ConnectorIsolation
 @testable import ConnectorPlatform
 
-/// Which crash notes are believed about a runner's end.
+/// Which crash notes are believed about a runner's end, and what is said of its calls.
 @Suite struct RunnerEndTests {
     @Test(
         arguments: [
@@ -47,6 +47,14 @@ import Testing
         #expect(error.json["sent"] == .string(sending.rawValue))
         #expect((error.json["retryable"] == true) == isRetryable)
         #expect(ConnectorError(.failed, "it failed").json["sent"] == nil)
+    }
+
+    @Test(arguments: [(nil, .unknown), (5, .yes), (6, .no)] as [(UInt64?, ConnectorError.Sending)])
+    func `a message was sent if the runner has counted it, which nobody can say of one without a number`(
+        _ message: UInt64?,
+        _ sending: ConnectorError.Sending
+    ) {
+        #expect(RemoteChannel.sending(of: message, taken: 5) == sending)
     }
 
     @Test(arguments: [

@@ -49,7 +49,7 @@ import Testing
             let outer = try Self.address(of: "outer", image)
             let locations = CodeLocations(image).locations(of: [outer, outer + 1, 0, .max])
             #expect(locations[0].function == "outer")
-            // Optimised code may begin with a line of a function that was inlined.
+            // Optimized code may begin with a line of a function that was inlined.
             let line = flags.contains("-O2") ? "code.c:" : "code.c:5"
             #expect(locations[0].source?.contains(line) == true, "\(locations)")
             #expect(locations[1].function == "outer")

@@ -143,10 +143,33 @@ import Testing
             var bytes = (0..<Int.random(in: 0...4096, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            let start: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1, 0]
+            let start: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9)
             bytes.replaceSubrange(0..<min(start.count, bytes.count), with: start)
+            if bytes.count >= 24 { bytes.replaceSubrange(20..<24, with: [1, 0, 0, 0]) }
             #expect(Self.readAll(bytes) >= 0)
         }
+    }
+
+    @Test(arguments: [
+        (6, 7, ConnectorError.Code.notELF), (7, 9, .wrongArchitecture), (8, 1, .notELF), (9, 1, .notELF),
+        (15, 1, .notELF),
+        (20, 9, .notELF), (23, 1, .notELF),
+    ])
+    func `an image that the dynamic linker refuses by its first bytes is refused before`(
+        _ offset: Int,
+        _ value: Int,
+        _ code: ConnectorError.Code
+    ) throws {
+        var bytes = try Fixtures.bytes(Fixtures.plugin("sync"))
+        bytes[offset] = UInt8(value)
+        let error = #expect(throws: ConnectorError.self) { try ELFImage(ImageBytes(copying: bytes, path: "x.so")) }
+        #expect(error?.code == code && error?.fix != nil, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test func `an image with extensions of GNU is read`() throws {
+        var bytes = try Fixtures.bytes(Fixtures.plugin("sync"))
+        bytes[7] = 3
+        _ = try Preflight.linkable(ELFImage(ImageBytes(copying: bytes, path: "x.so")))
     }
 
     @Test func `damage that would crash the dynamic linker is found`() throws {

@@ -11,6 +11,12 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Seeing everything about a plugin without running any of it.
 @Suite struct PluginInspectionTests {
     @Test func `an intact plugin is described in full, and has no problems`() throws {
@@ -45,6 +51,39 @@ import Testing
         #expect(missing.neededBy == "libmiddle.so")
         let problem = try #require(inspection.problems.first)
         #expect(problem.message.contains("libmissing-dependency.so needs libmiddle.so needs libgone.so"))
+    }
+
+    @Test func `an image loads without the auxiliary library that it names, and not without one that it filters`()
+        throws
+    {
+        try Fixtures.withDirectory { directory in
+            let source = """
+                #include "fixture.h"
+                CONNECTOR_MANIFEST(\(Fixtures.manifest("aux", "1.0.0")));
+                CONNECTOR_EXPORT const connector_plugin *fixture_entry(void) { return NULL; }
+                """
+            let image = try Fixtures.compile(source, into: directory, as: "aux", flags: "-Wl,-f,libnothere.so.1")
+            let inspection = PluginInspection(path: image)
+            #expect(inspection.problems.isEmpty, "\(inspection.problems)")
+            #expect(!inspection.dependencies.contains { $0.name == "libnothere.so.1" })
+            let handle = unsafe dlopen(image, RTLD_NOW | RTLD_LOCAL)
+            #expect(unsafe handle != nil, "the dynamic linker loads it, too")
+            let flags = "-Wl,-f,libnothere.so.1 -Wl,-F,libnothere.so.1"
+            let filter = try Fixtures.compile(source, into: directory, as: "filter", flags: flags)
+            #expect(PluginInspection(path: filter).problems.map(\.code) == [.missingDependency])
+        }
+    }
+
+    @Test func `an existing library with an entry function that it does not export is told to have none`() throws {
+        try Fixtures.withDirectory { directory in
+            let sidecar = "\(directory)/both.connector.json"
+            let text = """
+                {"manifest": 1, "id": "both", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6", "entry": "x_plugin"}
+                """
+            try Fixtures.write(Array(text.utf8), to: sidecar)
+            let problem = try #require(PluginInspection(path: sidecar).problems.first)
+            #expect(problem.code == .symbolAbsent && problem.fix?.hasPrefix("remove \"entry\"") == true, "\(problem)")
+        }
     }
 
     @Test func `a missing symbol version is reported with what is needed and what is present`() throws {

@@ -38,6 +38,18 @@
             #expect(dynamic.staticTLS(try #require(DynamicSection(dynamic))) == 0)
         }
 
+        @Test func `an image that needs more static TLS than any process has is refused, also in an inspection`() throws
+        {
+            let workspace = ImageWorkspace()
+            let path = try workspace.build(variant(1, bytes: 1 << 20))
+            let problem = try #require(PluginInspection(path: path).problems.first)
+            #expect(
+                problem.code == .loadFailed && problem.message.contains("for all images that it loads"),
+                "\(problem)"
+            )
+            #expect(problem.fix == "compile the plugin without -ftls-model=initial-exec")
+        }
+
         @Test func `glibc's tunables decide how much static TLS there is`() {
             #expect(StaticTLS.surplus(tunables: "") == 1664)
             #expect(StaticTLS.surplus(tunables: "glibc.rtld.optional_static_tls=4096") == 5248)

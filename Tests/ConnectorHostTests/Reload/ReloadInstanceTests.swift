@@ -106,13 +106,13 @@ import Testing
         let draining = try await reloading.value.draining
         #expect(Set(draining).isSuperset(of: paths))
         // Steps so small that the time of the calls has not passed when closing would end without them.
-        await test.clock.advance(by: .milliseconds(1)) {
+        await test.advance(by: .milliseconds(1)) {
             guard !isHost else { return await test.host.close() }
             try? await test.host.close("gate")
         }
         #expect(earlier[0].ended.value != nil)
         if isHost { #expect(earlier[1].ended.value != nil) }
-        await test.clock.advance(by: .seconds(1)) { await test.host.close() }
+        await test.advance(by: .seconds(1)) { await test.host.close() }
         for call in calls { #expect(try await call.value.code == .notOpen) }
     }
 
@@ -123,7 +123,7 @@ import Testing
         let late = TestHost.leaf("late", ["name": .string(name), "opens": "held"])
         let reloading = Task { try await test.reload(TestHost.leaf("gate"), late) }
         try await TestHost.taken("\(name):open")
-        await test.clock.advance(by: .seconds(1)) { await test.host.close() }
+        await test.advance(by: .seconds(1)) { await test.host.close() }
         let reload = try await reloading.value
         #expect(reload.phase == .open && reload.errors.map(\.message) == ["the host has closed"], "\(reload.errors)")
         #expect(!log.entries.contains { $0.message == "reload changed nothing" })

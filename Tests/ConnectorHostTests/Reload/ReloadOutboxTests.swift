@@ -196,6 +196,20 @@ import Testing
         await second.host.close()
     }
 
+    @Test func `events that wait for a connector that is gone from the file at a restart are a warning`() async throws {
+        let directory = ScratchDirectory()
+        let first = try TestHost(leaf("old", away: 1_000_000), state: directory.path)
+        await first.host.open()
+        _ = try await queued(2, at: "old", first)
+        await first.host.close()
+        let second = try TestHost(leaf("new"), state: directory.path)
+        let report = await second.host.open()
+        let warning = try #require(report["new"]?.warnings.first)
+        #expect(warning.hasPrefix("2 events wait for old, which is not in the configuration"))
+        #expect(warning.hasSuffix("outbox drop --all --queued --gate old"))
+        await second.host.close()
+    }
+
     @Test(arguments: [#""delivery": "direct""#, #""policy": "all""#])
     func `the events of a connector that has no queue any more are delivered after a restart`(
         _ change: String

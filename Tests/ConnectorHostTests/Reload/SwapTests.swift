@@ -76,6 +76,27 @@ import Testing
         await host.close()
     }
 
+    @Test func `an image that would not load in its place has no plan`() async throws {
+        let workspace = ImageWorkspace()
+        try workspace.install()
+        let host = try await workspace.host()
+        let unresolved = try workspace.build(
+            Variant(code: "extern int nowhere(void); int swapped_call(void) { return nowhere(); }")
+        )
+        let absent = "libnothere.so.1"
+        let dependent = try workspace.build(Variant(flags: "-Wl,--no-as-needed -Wl,-F,\(absent)"))
+        for (file, code) in [(unresolved, ConnectorError.Code.missingSymbol), (dependent, .missingDependency)] {
+            let errors = try await #require(throws: ConfigurationErrors.self) {
+                try await host.plan(swapping: "gate", with: file)
+            }
+            #expect(errors.errors.map(\.code) == [code], "\(errors)")
+            #expect(errors.errors.first?.message.contains(file) == true, "\(errors)")
+        }
+        #expect(files(workspace) == ["libswapped.so"])
+        #expect(try await host.answer() == 1)
+        await host.close()
+    }
+
     @Test func `an image whose instance does not open is replaced by the old one again`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install()

@@ -59,7 +59,7 @@
                 message.put(id())
             case .inLine:
                 message.put(id())
-                message.put(flag())
+                message.put(UInt8.random(in: 0...3, using: &random))
             case .lifeCycle:
                 message.put(text())
                 message.put(flag())

@@ -62,7 +62,8 @@ struct RunnerCrashTests {
     @Test(arguments: [
         ("null", "SIGSEGV"), ("abort", "SIGABRT"), ("overflow", "SIGSEGV"), ("trap", "SIGILL"), ("kill", "SIGKILL"),
         ("exit", "exit"), ("exit-well", "exit"), ("quit", "exit"),
-        ("garbage", "sent what no runner sends"), ("close", "a plugin closes descriptors that are not its own"),
+        ("garbage", "broke the protocol"), ("close", "a plugin closes descriptors that are not its own"),
+        ("shutdown", "a plugin closes descriptors that are not its own"),
         ("overwrite", "the memory that host and runner share"),
     ])
     func `a crash ends the calls with its reason, and the gate heals in a new runner`(_ how: String, _ reason: String)
@@ -83,7 +84,7 @@ struct RunnerCrashTests {
     @Test(arguments: [
         ("null", "ended with SIGSEGV"), ("abort", "ended with SIGABRT"), ("overflow", "ended with SIGSEGV"),
         ("trap", "ended with SIGILL"), ("exit", "called exit"), ("quit", "called _exit"),
-        ("garbage", "sent what no runner sends"), ("close", "a plugin closes descriptors that are not its own"),
+        ("garbage", "broke the protocol"), ("close", "a plugin closes descriptors that are not its own"),
     ])
     func `a crash in a sandbox has its reason too, and the gate heals in a new runner`(_ how: String, _ reason: String)
         async throws
@@ -116,7 +117,7 @@ struct RunnerCrashTests {
         _ = try? await test.call("gate", "crash", ["how": "scribble"])
         while try test.gate("gate").crashCount == 0 { _ = try? await test.call("gate", "process") }
         let reason = try #require(try test.gate("gate").error).message
-        let reasons = ["it sent what no runner sends", "the memory that host and runner share"]
+        let reasons = ["it broke the protocol", "the memory that host and runner share"]
         #expect(reasons.contains { reason.contains($0) }, "\(reason)")
         try await heals(test, after: generation)
         #expect(try await test.call("gate", "process").integer != nil)
@@ -127,6 +128,76 @@ struct RunnerCrashTests {
         let test = try await opened()
         let error = try await crash(test, "null")
         #expect(error.message.contains(#/libcrashes\.so\+0x[0-9a-f]+ \([a-z0-9_.]+\), on the thread /#), "\(error)")
+        await test.host.close()
+    }
+
+    @Test func `the error of a crash has the last lines that the plugin logged and printed`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", settings: Self.heals),
+            logger: Logger(label: "test") { _ in JournalLogHandler(Journal()) }
+        )
+        #expect(await test.host.open().isReady)
+        for number in 1...6 { try await test.call("gate", "note", ["text": .string("note \(number)")]) }
+        try await test.call("gate", "note", ["text": .string(String(repeating: "x", count: 4097))])
+        try await test.call("gate", "print", ["text": "hello"])
+        let error = try await crash(test, "abort")
+        // The crash's own line comes last; it ends with an address.
+        let lines = "its last lines: note 2 | note 3 | note 4 | note 5 | note 6 | hello | "
+        let note = "connector-host: SIGABRT below the plugin crashes 1.0.0 of gate, at "
+        #expect(error.cause?.hasPrefix(lines + note) == true, "\(error)")
+        #expect(try test.gate("gate").error?.cause == error.cause)
+        await test.host.close()
+    }
+
+    @Test func `what a plugin printed without an end is a line of its own beside the note of its crash`() async throws {
+        let test = try await opened()
+        let error = try await crash(test, "unended")
+        #expect(error.cause?.contains("a line without its end | connector-host: SIGABRT") == true, "\(error)")
+        await test.host.close()
+    }
+
+    @Test func `a plugin that writes to the runner's socket as it opens has not opened`() async throws {
+        let settings = RunnerCallTests.numbered + #", "retry": {"attempts": 1}"#
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", ["opens": "garbage-and-go-on"], settings: settings)
+        )
+        let gate = try #require(await test.host.open()["gate"])
+        #expect(gate.state == .failed && gate.error?.code == .crashed, "\(gate.error?.description ?? "")")
+        #expect(gate.error?.message.contains("broke the protocol") == true, "\(gate.error?.description ?? "")")
+        await test.host.close()
+    }
+
+    @Test func `a function that ends its thread fails its call at once, and the thread goes back`() async throws {
+        let test = try await opened()
+        let count = CallThreads.limit + 1
+        for _ in 0..<count {
+            let error = try await crash(test, "end-thread")
+            #expect(error.code == .misbehaved, "\(error)")
+            #expect(error.message.hasPrefix("crash (crashes_crash) ended the thread that it was called on"), "\(error)")
+        }
+        #expect(try await test.call("gate", "process").integer != nil)
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == count }
+        await test.host.close()
+    }
+
+    @Test func `a prepared function that ends its thread ends its runner, with that reason`() async throws {
+        let test = try await opened()
+        let gate = try test.host.gate("gate")
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.withPrepared("endThread") { prepared throws(ConnectorError) in try prepared() }
+        }
+        #expect(error.code == .crashed && error.message.contains("ended the thread that it was called on"), "\(error)")
+        await test.host.close()
+    }
+
+    @Test func `an open that ends its thread fails the gate at once`() async throws {
+        let settings = RunnerCallTests.numbered + #", "retry": {"attempts": 1}"#
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", ["opens": "end-thread"], settings: settings)
+        )
+        let gate = try #require(await test.host.open()["gate"])
+        #expect(gate.state == .failed && gate.error?.code == .misbehaved, "\(gate.error?.description ?? "")")
+        #expect(gate.error?.message.hasPrefix("open ended the thread that it was called on") == true)
         await test.host.close()
     }
 
@@ -147,7 +218,7 @@ struct RunnerCrashTests {
         let channel = try test.remoteChannel("gate")
         func waits(_ waiting: Int, of count: Int) -> Bool {
             channel.state.withLock { state in
-                state.pending.count == count && state.pending.values.count(where: \.isInLine) == waiting
+                state.pending.count == count && state.pending.values.count { $0.wait == .turn } == waiting
             }
         }
         let calls = (0..<3).map { _ in
@@ -163,9 +234,9 @@ struct RunnerCrashTests {
         }
         while !waits(3, of: 4) { await Task.yield() }
         await test.clock.advance(toTimerAfter: .seconds(100))
-        #expect(try await late.value.message.hasPrefix("begin did not get its turn within"))
+        #expect(try await late.value.message.hasPrefix("begin did not begin within"))
         // The next one gets its turn once the host gives up the one inside.
-        let first = channel.state.withLock { state in state.pending.first { !$0.value.isInLine }?.key }
+        let first = channel.state.withLock { state in state.pending.first { $0.value.wait == nil }?.key }
         let inside = try #require(first)
         let error = ConnectorError(.timedOut, "given up")
         #expect(channel.dependencies.operations.giveUp(inside, owner: channel.context.owner, error))
@@ -262,6 +333,8 @@ struct RunnerCrashTests {
             #expect(error.code == .crashed && error.connector == "gate")
             #expect(error.message.contains("SIGABRT") && error.message.contains("\(name): "), "\(error)")
         }
+        // The one in a lane has taken effect, for all that the host knows.
+        #expect(prepared.sending == .yes && !prepared.isRetryable, "\(prepared)")
         await test.host.close()
     }
 
@@ -294,8 +367,13 @@ struct RunnerCrashTests {
             TestHost.leaf("gate", plugin: "crashes", ["cancels": "abort"], settings: RunnerCallTests.numbered)
         )
         #expect(await test.host.open().isReady)
+        let channel = try test.remoteChannel("gate")
         let call = Task { try await crash(test, "silent", operation: "begin") }
-        await test.clock.timer(dueAfter: .seconds(30))
+        // A call that is given up before its function begins is never made.
+        while !channel.state.withLock({ $0.pending.values.contains { $0.name == "begin" && $0.hasReturned } }) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         call.cancel()
         #expect(try await call.value.code == .cancelled)
         _ = await test.host.report { $0["gate"]?.state == .failed }
@@ -369,7 +447,8 @@ struct RunnerCrashTests {
             while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
             await test.clock.advance(toTimerAfter: .seconds(5))
             #expect(try await answer.code == .timedOut)
-            await test.advance(by: .seconds(1), until: .failed, "gate")
+            await test.clock.advance(toTimerAfter: .seconds(2))
+            _ = await test.host.report { $0["gate"]?.state == .failed }
             #expect(try test.gate("gate").error?.message.contains("did not answer") == true)
             try await heals(test, after: generation)
             #expect(try await test.call("gate", "process") != before)
@@ -415,28 +494,5 @@ struct RunnerCrashTests {
         try await test.call("gate", "note", ["text": "a warning"])
         while !lines.values.contains("a warning") { await Task.yield() }
         await test.host.close()
-    }
-}
-
-/// Notes messages, and the lines, errors and functions of plugins.
-struct JournalLogHandler: LogHandler {
-    private let journal: Journal<String>
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .info
-
-    init(_ journal: Journal<String>) {
-        self.journal = journal
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        journal.note("\(event.message)")
-        for key in ["line", "error", "function"] {
-            if let value = event.metadata?[key] { journal.note("\(value)") }
-        }
     }
 }

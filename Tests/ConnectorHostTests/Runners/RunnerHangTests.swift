@@ -37,6 +37,12 @@
         /// not answer is ended only then.
         private static func stop(_ test: TestHost, _ path: String = "gate") async throws -> pid_t {
             let process = pid_t(try #require(try await test.call(path, "process").integer))
+            try await stop(process, of: path, test)
+            return process
+        }
+
+        /// Stops a process, the runner of a gate, and waits until the host has handled what it has said.
+        static func stop(_ process: pid_t, of path: String, _ test: TestHost) async throws {
             #expect(kill(process, SIGSTOP) == 0)
             await awaitStop(of: process)
             let runner = try test.remoteChannel(path).runner
@@ -45,12 +51,32 @@
                 runner.ringReading.wake()
                 await Task.yield()
             }
-            return process
         }
 
         /// Waits until a process has stopped.
         private static func awaitStop(of process: pid_t) async {
             while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+        }
+
+        /// How long after its beginning a call in a lane gets a timer that is due, on a clock that has not moved since.
+        private static let laneWait = Duration.nanoseconds(
+            Int64(CallOptions().timeoutNanoseconds - LaneStream.briefly)
+        )
+
+        /// Stops the runner of `gate`, which has a lane, and makes a call there.
+        ///
+        /// - Returns: The process, and the call, once it waits for its answer.
+        private func callInLane(_ test: TestHost) async throws -> (pid_t, Task<ConnectorError, any Error>) {
+            let gate = try test.host.gate("gate")
+            try await gate.withPrepared("process") { prepared throws(ConnectorError) in try prepared() }
+            let process = try await Self.stop(test)
+            let call = Task(executorPreference: threads) {
+                try await failure { () throws(ConnectorError) in
+                    try await gate.withPrepared("process") { prepared throws(ConnectorError) in try prepared() }
+                }
+            }
+            await test.clock.timer(dueAfter: Self.laneWait)
+            return (process, call)
         }
 
         /// Moves the clock until something is so, where no runner starts meanwhile: that takes real time.
@@ -61,22 +87,22 @@
             }
         }
 
-        /// Waits until gates are open. The clock moves between their attempts alone, and not while a runner is asked whether it still
-        /// answers: that takes real time.
-        private static func heal(_ test: TestHost, _ paths: String...) async {
+        /// Waits until gates are open. The clock moves between their attempts alone, and not while a runner starts or is asked whether it
+        /// still answers: that takes real time.
+        static func heal(_ test: TestHost, _ paths: String...) async {
             for path in paths {
                 while test.state(path) != .open {
-                    let isAsked = test.host.dependencies.runners.runners.contains { runner in
-                        runner.state.withLock { $0.ping != $0.pong && !$0.isOver }
+                    let next = test.host.report[path]?.nextAttemptAt
+                    if let next, next > test.clock.wallTime(), !test.isAskingRunners {
+                        test.clock.advance(by: .seconds(1))
                     }
-                    if test.state(path) == .failed, !isAsked { test.clock.advance(by: .seconds(1)) }
                     await Task.yield()
                 }
             }
         }
 
         /// Lets a stopped runner, which is asked whether it still answers, be late, so that the host ends it.
-        private static func missAnswer(_ test: TestHost, of process: pid_t) async {
+        static func missAnswer(_ test: TestHost, of process: pid_t) async {
             await test.clock.advance(toTimerAfter: .seconds(2))
             while kill(process, 0) == 0 { await Task.yield() }
         }
@@ -243,6 +269,32 @@
             await test.host.close()
         }
 
+        @Test func `a plugin is not blamed for a call in a lane that its stopped runner has not taken`() async throws {
+            let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
+            let (process, call) = try await callInLane(test)
+            test.clock.advance(by: Self.laneWait)
+            let error = try await call.value
+            #expect(error.code == .timedOut)
+            #expect(error.message.hasPrefix("process did not begin within"), "\(error)")
+            #expect(error.cause?.hasPrefix("its runner did not take the call") == true, "\(error)")
+            #expect(kill(process, SIGCONT) == 0)
+            #expect(try await test.call("gate", "process") == .integer(Int64(process)))
+            #expect(try test.gate("gate").misbehaviourCount == 0)
+            await test.host.close()
+        }
+
+        @Test func `a call in a lane that a stopped runner has not taken was not sent if the runner is killed`()
+            async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
+            let (process, call) = try await callInLane(test)
+            #expect(kill(process, SIGKILL) == 0)
+            let error = try await call.value
+            #expect(error.code == .crashed && error.sending == .no && error.isRetryable, "\(error)")
+            #expect(error.message.hasSuffix("the call was not sent"), "\(error)")
+            await test.host.close()
+        }
+
         @Test(arguments: ["hold", "begin"])
         func `a gate does not wait for an operation that blocks in a runner, and the log names the operation`(
             operation: String
@@ -296,7 +348,10 @@
             await test.clock.advance(toTimerAfter: .seconds(5))
             let error = try await answer
             #expect(error.message.hasPrefix("begin did not complete within"), "\(error)")
-            #expect(error.cause?.contains("still at work by itself, or has forgotten it") == true, "\(error)")
+            #expect(
+                error.cause?.contains("it is still working, or forgot to complete the operation") == true,
+                "\(error)"
+            )
             #expect(try test.gate("gate").misbehaviourCount == 0)
             await test.host.close()
         }
@@ -316,7 +371,7 @@
             }
             await listening.wait()
             channel.checkPulse()
-            // The second wait shows that the first one has ended without a judgement.
+            // The second wait shows that the first one has ended without a judgment.
             for _ in 0..<2 { await test.clock.advance(toTimerAfter: .seconds(2)) }
             #expect(channel.runner.isAlive)
             mayReturn.withLock { $0 = true }
@@ -337,6 +392,34 @@
             let closing = Task { await test.host.close() }
             try await Self.advance(test) { kill(process, 0) == -1 }
             await closing.value
+        }
+
+        @Test func `attempts that block threads of a runner that others use are limited, until it ends`() async throws {
+            let settings =
+                #""probe": "off", "isolation": "process", "runner": "mine", "sandbox": "off", "timeout": "1s""#
+            let test = try TestHost(
+                TestHost.leaf("stuck", ["opens": "blocks"], settings: settings),
+                TestHost.leaf("other", plugin: "crashes", settings: settings)
+            )
+            let generations = test.host.dependencies.generations
+            func attempt() async throws -> ConnectorError {
+                let opening = Task { try await test.host.open("stuck") }
+                while !generations.functionsInside.contains(where: { $0.text.hasPrefix("open of ") }) {
+                    await Task.yield()
+                }
+                await test.clock.advance(toTimerAfter: .seconds(1))
+                await test.clock.advance(toTimerAfter: .milliseconds(250))
+                return try #require(try await opening.value["stuck"]?.error)
+            }
+            #expect(try await test.host.open("other")["other"]?.state == .open)
+            for _ in 0..<Gate.heldLimit { #expect(try await attempt().code == .timedOut) }
+            let error = try #require(try await test.host.open("stuck")["stuck"]?.error)
+            #expect(error.code == .unavailable, "\(error)")
+            #expect(error.message.hasPrefix("\(Gate.heldLimit) earlier attempts to open are still blocked"), "\(error)")
+            try await test.host.close("other")
+            while !test.host.dependencies.runners.runners.isEmpty { await Task.yield() }
+            #expect(try await attempt().code == .timedOut)
+            await test.host.close()
         }
 
         @Test func `a plugin that blocks is left behind in a runner that others use`() async throws {

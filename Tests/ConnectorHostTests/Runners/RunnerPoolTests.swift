@@ -66,6 +66,39 @@ struct RunnerPoolTests {
         #expect(!first.isAlive)
     }
 
+    #if os(Linux)
+        /// In a process of its own, whose files may have no more than a page for a moment.
+        @Test func `without memory to share no runner starts, and its process is not left behind`() async {
+            await #expect(processExitsWith: .success) {
+                let pool = RunnerPoolTests.Subject(limit: 1).pool
+                signal(SIGXFSZ, SIG_IGN)
+                let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+                var limit = rlimit()
+                try #require(unsafe getrlimit(resource, &limit) == 0)
+                var page = limit
+                page.rlim_cur = 4096
+                try #require(unsafe setrlimit(resource, &page) == 0)
+                let memory = SharedMemory(size: 1 << 20)
+                let number = errno
+                let result = Result { () throws(ConnectorError) in try pool.hold(RunnerPoolTests.key("a")) }
+                try #require(unsafe setrlimit(resource, &limit) == 0)
+                #expect(memory == nil && number == EFBIG)
+                let error = #expect(throws: ConnectorError.self) { _ = try result.get() }
+                #expect(error?.code == .unavailable && error?.isRetryable == true)
+                #expect(error?.message == "there is no memory to share with a runner")
+                #expect(error?.cause == SystemError(EFBIG).description)
+
+                // The thread that starts this one has reaped the other one before.
+                let runner = try pool.hold(RunnerPoolTests.key("a"))
+                runner.release()
+                await runner.ended.wait()
+                let child = waitpid(-1, nil, WNOHANG)
+                let reason = errno
+                #expect(child == -1 && reason == ECHILD)
+            }
+        }
+    #endif
+
     @Test func `a process that was begun and abandoned ends, and another one is started when needed`() throws {
         let subject = Subject()
         subject.pool.begin(Self.key("a"))
@@ -95,11 +128,11 @@ struct RunnerPoolTests {
         let subject = Subject(limit: 2)
         var key = RunnerPool.Key(
             "a",
-            image: RunnerPool.Image(path: "/a.so", identity: nil),
+            image: RunnerPool.Image(path: "/a.so", stamp: nil),
             sandbox: Self.key("a").sandbox
         )
         let begun = key
-        key.image?.libraries = [LibraryBeside(path: "/lib.so", identity: FileIdentity(size: 1))]
+        key.image?.libraries = [LibraryBeside(path: "/lib.so", stamp: FileStamp(size: 1))]
         subject.pool.begin(begun)
         subject.pool.move(begun, to: key)
         let first = try subject.pool.hold(key)

@@ -52,6 +52,53 @@ struct RunnerProgramTests {
         #expect(named.message.contains("CONNECTOR_RUNNER"))
     }
 
+    @Test func `the program is found by the option, the variable, beside the host, in libexec, and in PATH`() throws {
+        let directory = ScratchDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let folders = ["option", "variable", "bin", "libexec", "libexec/connector-host", "path"]
+        let files = folders.map { "\(directory.path)/\($0)/connector-runner" }
+        for (folder, file) in zip(folders, files) {
+            let program = "'\(file)'"
+            try #require(
+                Fixtures.run("mkdir -p '\(directory.path)/\(folder)' && : > \(program) && chmod 755 \(program)") == 0
+            )
+        }
+        var options = ConnectorHost.Options(environment: Configuration.Environment([RunnerProgram.variable: files[1]]))
+        options.runner = files[0]
+        #expect(try options.runnerProgram(requiresTrust: false).path == files[0])
+        options.runner = nil
+        #expect(try options.runnerProgram(requiresTrust: false).path == files[1])
+
+        let path = "bin:\(directory.path)/none:\(directory.path)/path"
+        let bin = "\(directory.path)/bin"
+        let found = [
+            files[2], "\(bin)/../libexec/connector-runner", "\(bin)/../libexec/connector-host/connector-runner",
+            files[5],
+        ]
+        for (file, place) in zip(files.dropFirst(2), found) {
+            let program = try RunnerProgram.find(
+                path: nil,
+                environment: { $0 == "PATH" ? path : "" },
+                directory: bin
+            )
+            #expect(program.path == place)
+            try #require(unsafe unlink(file) == 0)
+        }
+    }
+
+    #if os(Linux)
+        /// They would make each runner start more slowly, and larger. The host, which has them, shows that they would be found.
+        @Test(arguments: [("connector-runner", 1), ("connector-host", 0)])
+        func `the program contains and loads neither Foundation nor NIO nor AsyncHTTPClient`(
+            _ program: String,
+            _ status: Int32
+        ) throws {
+            let directory = try #require(RunnerProgram.ownDirectory)
+            let words = "Foundation|NIOCore|AsyncHTTPClient"
+            #expect(Fixtures.run("LC_ALL=C grep -aqE '\(words)' '\(directory)/\(program)'") == status)
+        }
+    #endif
+
     @Test func `a host for tests finds the program by the variable of the tests' process`() async {
         await #expect(processExitsWith: .success) {
             try #require(unsafe setenv("CONNECTOR_RUNNER", "/nowhere/connector-runner", 1) == 0)
@@ -73,7 +120,6 @@ struct RunnerProgramTests {
             // It would still run.
             try #require(Fixtures.run("printf x >> '\(path)'") == 0)
             program.seal()
-            #expect(!program.isSealed)
             let error = #expect(throws: ConnectorError.self) { _ = try pool.hold(Self.key("gate")) }
             #expect(error?.message == "\(path) has been overwritten since the host opened it")
         }
@@ -117,9 +163,10 @@ struct RunnerProgramTests {
             let (path, mark) = ("\(directory.path)/connector-runner", "\(directory.path)/mark")
             try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
             let program = try RunnerProgram(path: path)
+            let file = try program.image()
             let pool = Self.pool(program)
             let first = try pool.hold(Self.key("first"))
-            while !program.isSealed { await Task.yield() }
+            while try program.image() === file { await Task.yield() }
             #expect(!Self.isFromMemory(first))
             first.release()
             // The system lets nobody write into a file that runs.
@@ -137,11 +184,12 @@ struct RunnerProgramTests {
         @Test func `where the system runs no program from memory, runners are started from the file`() async throws {
             let program = try Self.installed()
             let pool = Self.pool(program)
+            let file = try program.image()
             program.seal()
             let sealed = try program.image()
-            #expect(program.isSealed && program.unseal(sealed))
-            let file = try program.image()
-            #expect(!program.isSealed && !program.unseal(file))
+            #expect(sealed !== file && program.unseal(sealed))
+            #expect(try program.image() === file)
+            #expect(!program.unseal(file))
             let runner = try pool.hold(Self.key("gate"))
             #expect(runner.isAlive)
             runner.release()
@@ -168,9 +216,10 @@ struct RunnerProgramTests {
                 """#
             try #require(Fixtures.run(script) == 0)
             let program = try RunnerProgram(path: path)
+            let file = try program.image()
             let pool = Self.pool(program)
             let first = try pool.hold(Self.key("first"))
-            while !program.isSealed { await Task.yield() }
+            while try program.image() === file { await Task.yield() }
             #expect(try program.image().variable == "LD_LIBRARY_PATH=\(directory.path)/libexec/../lib")
             let second = try pool.hold(Self.key("second"))
             #expect(second.isAlive && Self.isFromMemory(second))

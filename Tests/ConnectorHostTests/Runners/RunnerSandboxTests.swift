@@ -55,11 +55,14 @@
             for (name, argument) in [
                 ("exec", "/bin/true"), ("spawn", "/bin/true"), ("fork", ""), ("ptrace", ""), ("shm", ""),
                 ("unshare", ""),
-                ("signal-host", ""), ("signal-group", ""), ("signal-all", ""), ("socket", "1"), ("socket", "2"),
-                ("send", "/dev/log"), ("dumpable", ""), ("outlive", ""), ("memfd", ""), ("call", "425"),
-                ("nice-host", ""), ("in-flight", ""), ("inotify", ""), ("grows-down", "1"),
+                ("signal-host", ""), ("signal-group", ""), ("signal-all", ""), ("send", "/dev/log"), ("dumpable", ""),
+                ("outlive", ""), ("memfd", ""), ("call", "425"), ("nice-host", ""), ("in-flight", ""), ("inotify", ""),
+                ("grows-down", "1"),
             ] {
                 #expect(try await Self.act(test, name, argument) == EPERM, "\(name) \(argument)")
+            }
+            for family in 1..<46 {
+                #expect(try await Self.act(test, "socket", "\(family)") == EPERM, "family \(family)")
             }
             for name in ["environ", "mem", "maps"] {
                 let act = try await Self.act(test, "of-host", name)

@@ -72,6 +72,7 @@ import Testing
             [("Cache-Control", "no-store,\u{301}, max-age=60")],
             [("Cache-Control", "max-age=60"), ("Vary", "*,\u{301}")],
             [("Cache-Control", "max-age=soon")], [("Cache-Control", "no-cache=\"Set-Cookie\", max-age=60")],
+            [("Cache-Control", "max-age=60"), ("Age", "99999999999999999999")],
             [("Expires", "0")], [("Cache-Control", "max-age=-1"), ("Expires", "Fri, 01 Jan 2100 00:00:00 GMT")],
         ] as [[(String, String)]]
     )
@@ -208,6 +209,49 @@ import Testing
         #expect(await plugin.request("GET", server.url()).text == "1")
         #expect(await plugin.request(method, server.url()).text == "2")
         #expect(await plugin.request("GET", server.url()).text == "3")
+    }
+
+    @Test(arguments: [302, 307])
+    func `a write that is redirected drops the stored response of each URL that it was sent to`(status: Int) async {
+        let count = Atomic(0)
+        let server = LoopbackServer { request in
+            if request.line.hasPrefix("PUT /old ") { return .response(status, [("Location", "/new")]) }
+            let number = count.add(1, ordering: .relaxed).newValue
+            return .response(200, [("Cache-Control", "max-age=60")], Array("\(number)".utf8))
+        }
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url("/old")).text == "1")
+        #expect(await plugin.request("GET", server.url("/new")).text == "2")
+        #expect(await plugin.request("PUT", server.url("/old")).text == "3")
+        #expect(await plugin.request("GET", server.url("/old")).text == "4")
+        #expect(await plugin.request("GET", server.url("/new")).text == "5")
+    }
+
+    @Test func `a write that fails leaves what is stored, and a redirect on the way to the failure does not`() async {
+        let count = Atomic(0)
+        let server = LoopbackServer { request in
+            if request.line.hasPrefix("PUT /old ") { return .response(307, [("Location", "/new")]) }
+            if request.line.hasPrefix("PUT ") { return .response(500) }
+            let number = count.add(1, ordering: .relaxed).newValue
+            return .response(200, [("Cache-Control", "max-age=60")], Array("\(number)".utf8))
+        }
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url("/old")).text == "1")
+        #expect(await plugin.request("GET", server.url("/new")).text == "2")
+        #expect(await plugin.request("PUT", server.url("/old")).code == 500)
+        #expect(await plugin.request("GET", server.url("/old")).text == "3")
+        #expect(await plugin.request("GET", server.url("/new")).text == "2")
+    }
+
+    @Test func `a lifetime that is too large to count lasts`() async {
+        let server = Self.server([("Cache-Control", "max-age=99999999999999999999")])
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        clock.advance(by: .seconds(86_400))
+        #expect(await plugin.request("GET", server.url()).text == "1")
     }
 
     @Test func `a response behind a redirect is not stored, and the condition is not sent on to it`() async {

@@ -4,8 +4,6 @@
 import CConnector
 import ConnectorBase
 import NIOCore
-import NIOPosix
-import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -20,33 +18,6 @@ import Testing
 
 /// How many connections there are, and for how long.
 @Suite(.timeLimit(.minutes(5))) struct HTTPConnectionTests {
-    /// Lets nobody go on before all are there.
-    private final class Gathering: Sendable {
-        private let waiting = Monitor(0)
-        private let count: Int
-
-        init(of count: Int) {
-            self.count = count
-        }
-
-        /// Blocks the calling thread until so many threads have arrived.
-        func arrive() {
-            waiting.withLock { $0 += 1 }
-            waiting.signal()
-            waiting.wait { [count] arrived in arrived >= count ? .proceed(()) : .wait(until: nil) }
-            // The signal woke one thread; each one wakes the next.
-            waiting.signal()
-        }
-    }
-
-    /// The usual ones, with connections that stay open.
-    private static func options(_ change: (inout HTTPOptions) -> Void = { _ in }) -> HTTPOptions {
-        var options = HTTPOptions.patient
-        options.idleTimeout = .seconds(3600)
-        change(&options)
-        return options
-    }
-
     @Test func `all requests of a gate have one event loop until its last instance has ended`() throws {
         let host = HostServices(options: .init(http: .patient))
         let instances = (0..<3).map { _ in GateConnections(options: .patient) }
@@ -63,27 +34,27 @@ import Testing
     #if os(Linux)
         @Test func `each gate has an event loop of its own as long as there are enough`() throws {
             let loops = HTTPLoops(limit: 5)
-            var loans: [HTTPLoops.Loan] = []
-            for _ in 0..<5 { loans.append(try loops.lend()) }
-            let all = loans.map { ObjectIdentifier($0.loop) }
+            var leases: [HTTPLoops.Lease] = []
+            for _ in 0..<5 { leases.append(try loops.lend()) }
+            let all = leases.map { ObjectIdentifier($0.loop) }
             #expect(Set(all).count == 5)
             let shared = try loops.lend()
             #expect(all.contains(ObjectIdentifier(shared.loop)))
             // Nobody has these two; the one that was given back first comes first.
-            loans.remove(at: 3)
-            loans.remove(at: 2)
+            leases.remove(at: 3)
+            leases.remove(at: 2)
             let next = try loops.lend()
             #expect(ObjectIdentifier(next.loop) == all[3])
             let last = try loops.lend()
             #expect(ObjectIdentifier(last.loop) == all[2])
-            withExtendedLifetime((loans, shared, next, last)) {}
+            withExtendedLifetime((leases, shared, next, last)) {}
         }
     #endif
 
     @Test func `gates share no connection, and an instance that ends closes its own`() async {
         let server = LoopbackServer { _ in .response(204) }
         defer { server.stop() }
-        let host = HostServices(options: .init(http: Self.options()))
+        let host = HostServices(options: .init(http: .lasting()))
         let (first, second) = (PluginSide(host: host, path: "first"), PluginSide(host: host, path: "second"))
         for plugin in [first, second, first, second] {
             #expect(await plugin.request("GET", server.url()).code == 204)
@@ -104,7 +75,7 @@ import Testing
     func `a body that servers may leave unread is the last on its connection`(method: String, isLast: Bool) async {
         let server = LoopbackServer { _ in .response(204) }
         defer { server.stop() }
-        let plugin = PluginSide(host: HostServices(options: .init(http: Self.options())))
+        let plugin = PluginSide(host: HostServices(options: .init(http: .lasting())))
         #expect(await plugin.request(method, server.url(), body: [1]).code == 204)
         #expect(await plugin.request(method, server.url()).code == 204)
         #expect(server.requests.map { $0.fields["connection"] } == [isLast ? "close" : nil, nil])
@@ -119,7 +90,7 @@ import Testing
             return .stall
         }
         defer { server.stop() }
-        let host = HostServices(options: .init(http: Self.options { $0.connectionsPerHost = 1 }))
+        let host = HostServices(options: .init(http: .lasting { $0.connectionsPerHost = 1 }))
         let (greedy, other) = (PluginSide(host: host, path: "greedy"), PluginSide(host: host, path: "other"))
         async let hanging = greedy.request("GET", server.url("/hang"))
         await received.reaches(1)
@@ -143,7 +114,7 @@ import Testing
         }
         let third = LoopbackServer { _ in .response(204) }
         defer { for server in [slow, silent, third] { server.stop() } }
-        let options = Self.options {
+        let options = HTTPOptions.lasting {
             $0.connectionsPerHost = 1
             $0.connectionLimit = 2
         }
@@ -166,234 +137,6 @@ import Testing
         await greedy.gate.stopAndAwaitCallbacks()
         let cancelled = await second
         #expect(cancelled.status == CONNECTOR_CANCELLED)
-    }
-
-    #if os(Linux)
-        @Test func `names whose DNS server is silent keep no other gate from its server`() async {
-            let server = LoopbackServer { _ in .response(204) }
-            defer { server.stop() }
-            let asked = CallCounter()
-            let line = ScriptLine()
-            let options = Self.options {
-                $0.lookUp = { host in
-                    guard host.hasSuffix(".silent.test") else { return .addresses([]) }
-                    asked.add()
-                    _ = line.next()
-                    return .absent
-                }
-            }
-            let host = HostServices(options: .init(http: options))
-            let greedy = PluginSide(host: host, path: "greedy", egress: ["*.silent.test"])
-            let other = PluginSide(host: host, path: "other", egress: ["localhost"])
-            let statuses: [Int32] = await withTaskGroup(of: Int32.self) { group in
-                for number in 0..<12 {
-                    group.addTask { await greedy.request("GET", "http://n\(number).silent.test/").status }
-                }
-                await asked.reaches(8)
-                #expect(await other.request("GET", "http://localhost:\(server.port)/").code == 204)
-                // A request that is still to be started is refused instead.
-                await greedy.gate.stopAndAwaitCallbacks()
-                return await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(statuses.allSatisfy { $0 == CONNECTOR_CANCELLED || $0 == CONNECTOR_NOT_OPEN }, "\(statuses)")
-            // Nobody waits for the others any more.
-            for _ in 0..<8 { line.send("no") }
-            #expect(asked.count == 8)
-        }
-
-        @Test func `two names whose DNS server is silent keep no third one of the gate from its server`() async {
-            let server = LoopbackServer { _ in .response(204) }
-            defer { server.stop() }
-            let asked = CallCounter()
-            let line = ScriptLine()
-            let options = Self.options {
-                $0.lookUp = { host in
-                    guard host.hasSuffix(".silent.test") else { return .addresses([]) }
-                    asked.add()
-                    _ = line.next()
-                    return .absent
-                }
-            }
-            let host = HostServices(options: .init(http: options))
-            let plugin = PluginSide(host: host, egress: ["*.silent.test", "localhost"])
-            async let first = plugin.request("GET", "http://a.silent.test/")
-            async let second = plugin.request("GET", "http://b.silent.test/")
-            await asked.reaches(2)
-            #expect(await plugin.request("GET", "http://localhost:\(server.port)/").code == 204)
-            for _ in 0..<2 { line.send("no") }
-            for end in await [first, second] { #expect(end.status == CONNECTOR_UNAVAILABLE, "\(end.message)") }
-        }
-
-        @Test func `a request whose name must wait for too many others says so`() async {
-            let line = ScriptLine()
-            let options = Self.options {
-                $0.connectTimeout = .milliseconds(1)
-                $0.lookUp = { _ in
-                    _ = line.next()
-                    return .absent
-                }
-            }
-            let plugin = PluginSide(host: HostServices(options: .init(http: options)), egress: ["*.silent.test"])
-            for number in 0..<8 {
-                let late = await plugin.request("GET", "http://n\(number).silent.test/")
-                #expect(late.message.contains("its name was not found"), "\(late.message)")
-            }
-            let last = await plugin.request("GET", "http://n8.silent.test/")
-            #expect(last.status == CONNECTOR_TIMED_OUT && last.isRetryable)
-            let words = "other names of this connector were still being looked up"
-            #expect(last.message.contains(words), "\(last.message)")
-            for _ in 0..<8 { line.send("no") }
-        }
-
-        @Test func `a connection to a name that was slow to find is made without another look-up`() async {
-            let server = LoopbackServer { _ in .response(204) }
-            defer { server.stop() }
-            let asked = CallCounter()
-            let options = Self.options {
-                $0.slowLookUp = .zero
-                // It is over before the first address has failed.
-                $0.lookUpValidity = .zero
-                // The system would not find it. Nothing listens at the first address.
-                $0.lookUp = { _ in
-                    asked.add()
-                    return .addresses(["127.0.0.2", "127.0.0.1"])
-                }
-            }
-            let plugin = PluginSide(host: HostServices(options: .init(http: options)), egress: ["vendor.test"])
-            for _ in 0..<2 {
-                let end = await plugin.request("POST", "http://vendor.test:\(server.port)/", body: [1])
-                #expect(end.code == 204, "\(end.message)")
-            }
-            let names = server.requests.map { $0.fields["host"] }
-            #expect(names == Array(repeating: "vendor.test:\(server.port)", count: 2))
-            #expect(server.connectionCount == 1 && asked.count == 1)
-        }
-
-        @Test func `an open connection without a request needs no name, and a new one does`() async {
-            let received = CallCounter()
-            let server = LoopbackServer { request in
-                guard request.line.contains("/hang") else { return .response(204) }
-                received.add()
-                return .stall
-            }
-            defer { server.stop() }
-            let asked = CallCounter()
-            let options = Self.options {
-                $0.lookUpValidity = .zero
-                $0.lookUp = { _ in
-                    asked.add()
-                    return asked.count == 1 ? .addresses([]) : .failed("no server answers")
-                }
-            }
-            let plugin = PluginSide(host: HostServices(options: .init(http: options)), egress: ["localhost"])
-            let url = "http://localhost:\(server.port)"
-            for _ in 0..<3 { #expect(await plugin.request("GET", "\(url)/").code == 204) }
-            #expect(asked.count == 1)
-            async let hanging = plugin.request("GET", "\(url)/hang")
-            await received.reaches(1)
-            #expect(asked.count == 1)
-            let refused = await plugin.request("GET", "\(url)/")
-            #expect(refused.status == CONNECTOR_UNAVAILABLE && asked.count == 2, "\(refused.message)")
-            await plugin.gate.stopAndAwaitCallbacks()
-            let end = await hanging
-            #expect(end.status == CONNECTOR_CANCELLED)
-        }
-
-        @Test func `a request whose name cannot be looked up says why, and whether it is the proxy's`() async {
-            let failing = Self.options { $0.lookUp = { _ in .failed("Temporary failure in name resolution") } }
-            let plugin = PluginSide(host: HostServices(options: .init(http: failing)), egress: ["vendor.test"])
-            let failed = await plugin.request("GET", "http://vendor.test/")
-            #expect(failed.status == CONNECTOR_UNAVAILABLE && failed.isRetryable)
-            #expect(
-                failed.message == "the name vendor.test could not be looked up (Temporary failure in name resolution): "
-                    + "check the DNS servers of this machine"
-            )
-            let proxied = Self.options {
-                $0.proxies = HTTPProxies(http: Secret("http://proxy.test:3128"))
-                $0.lookUp = { _ in .absent }
-            }
-            let second = PluginSide(host: HostServices(options: .init(http: proxied)), egress: ["vendor.test"])
-            let absent = await second.request("GET", "http://vendor.test/")
-            #expect(
-                absent.message
-                    == "there is no host proxy.test (the proxy on the way to vendor.test:80): its name has no address"
-            )
-            #expect(HostNames.Answer(error: EAI_NONAME) == .absent)
-            #expect(HostNames.Answer(error: EAI_AGAIN) == .failed("Temporary failure in name resolution"))
-        }
-
-        @Test func `a request that still waits for its name at its deadline names it`() async {
-            let clock = ManualHostClock()
-            let asked = CallCounter()
-            let line = ScriptLine()
-            let options = Self.options {
-                $0.lookUp = { _ in
-                    asked.add()
-                    _ = line.next()
-                    return .absent
-                }
-            }
-            let host = HostServices(options: .init(clock: clock, http: options))
-            let plugin = PluginSide(host: host, egress: ["silent.test"])
-            async let request = plugin.request("GET", "http://silent.test/", deadline: clock.now() + 2_000_000_000)
-            await asked.reaches(1)
-            await clock.timer(dueAfter: .seconds(2))
-            clock.advance(by: .seconds(2))
-            let end = await request
-            #expect(end.status == CONNECTOR_TIMED_OUT)
-            #expect(end.message == "the name silent.test was not found in time: check the DNS servers of this machine")
-            line.send("no")
-        }
-
-        @Test func `a request whose name is not found in time says so, and one without an address, too`() async {
-            let line = ScriptLine()
-            let options = Self.options {
-                $0.connectTimeout = .milliseconds(1)
-                $0.lookUp = { host in
-                    if host == "silent.test" { _ = line.next() }
-                    return .absent
-                }
-            }
-            let plugin = PluginSide(host: HostServices(options: .init(http: options)), egress: ["silent.test"])
-            let late = await plugin.request("GET", "http://silent.test/")
-            line.send("no")
-            #expect(late.status == CONNECTOR_TIMED_OUT && late.isRetryable)
-            #expect(
-                late.message
-                    == "no connection to silent.test:80 within the time for connecting: its name was not found; "
-                    + "check the DNS servers of this machine"
-            )
-            let patient = Self.options { $0.lookUp = { _ in .absent } }
-            let second = PluginSide(host: HostServices(options: .init(http: patient)), egress: ["nothing.invalid"])
-            let absent = await second.request("GET", "http://nothing.invalid/")
-            #expect(absent.status == CONNECTOR_UNAVAILABLE)
-            #expect(absent.message == "there is no host nothing.invalid: its name has no address")
-        }
-    #endif
-
-    @Test func `a wait for a host name leaves no timer on the event loop, however it ends`() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let loop = group.next()
-        // Describes the timers of the loop, among others.
-        let idle = String(reflecting: loop)
-        let line = ScriptLine()
-        let options = Self.options { $0.lookUp = { _ in line.next() == "yes" ? .addresses([]) : .absent } }
-        let names = HostNames(loop: loop, options: options)
-        let ends: [(UInt64, String?, HostNames.Outcome)] = [
-            (1, "yes", .found), (2, "no", .absent), (3, nil, .cancelled),
-        ]
-        for (ticket, word, expected) in ends {
-            let outcome: HostNames.Outcome = await withCheckedContinuation { continuation in
-                names.lookUp("\(ticket).test", ticket: ticket) { continuation.resume(returning: $0) }
-                #expect(String(reflecting: loop) != idle)
-                if let word { line.send(word) } else { names.giveUp(ticket, .cancelled) }
-            }
-            #expect(outcome == expected)
-            #expect(String(reflecting: loop) == idle)
-        }
-        // The last look-up goes on without anybody who waits for it.
-        line.send("no")
-        try await group.shutdownGracefully()
     }
 
     @Test func `a cancelled request counts until its connection is made or has failed`() throws {
@@ -444,9 +187,7 @@ import Testing
             return .response(204)
         }
         defer { server.stop() }
-        var options = HTTPOptions.patient
-        options.connectionsPerHost = limit
-        options.idleTimeout = .seconds(3600)
+        let options = HTTPOptions.lasting { $0.connectionsPerHost = limit }
         let plugin = PluginSide(host: HostServices(options: .init(http: options)))
         let codes = await withTaskGroup { group in
             for _ in 0..<(limit + 8) { group.addTask { await plugin.request("GET", server.url()).code } }
@@ -470,76 +211,5 @@ import Testing
         let plugin = PluginSide(host: HostServices(options: .init(http: options)))
         #expect(await plugin.request("GET", server.url()).code == 204)
         await server.ended.reaches(1)
-    }
-
-    @Test(arguments: [
-        ("GET", "If-Match", true), ("PUT", "X-None", true), ("PUT", "If-Match", false), ("PUT", "If-None-Match", false),
-        ("PUT", "If-Unmodified-Since", false), ("DELETE", "X-None", false), ("POST", "X-None", false),
-        ("PATCH", "X-None", false),
-    ])
-    func `a request on a kept connection that closes without an answer is repeated if the answer is the same`(
-        method: String,
-        field: String,
-        isRepeated: Bool
-    ) async {
-        let count = Atomic(0)
-        let server = LoopbackServer { _ in
-            count.add(1, ordering: .relaxed).newValue == 2 ? .raw("") : .response(204)
-        }
-        defer { server.stop() }
-        let plugin = PluginSide()
-        // After a body with one of the others, the connection would close.
-        let body: [UInt8] = ["PUT", "POST", "PATCH"].contains(method) ? [1] : []
-        #expect(await plugin.request(method, server.url(), body: body).code == 204)
-        let end = await plugin.request(method, server.url(), fields: [(field, "x")], body: body)
-        #expect(end.code == (isRepeated ? 204 : 0))
-        #expect(end.status == (isRepeated ? CONNECTOR_OK : CONNECTOR_UNAVAILABLE), "\(end.message)")
-        #expect(server.requests.count == (isRepeated ? 3 : 2))
-        #expect(server.connectionCount == (isRepeated ? 2 : 1))
-    }
-
-    @Test func `a request is repeated until its connection is a new one`() async {
-        let gathering = Gathering(of: 5)
-        let count = Atomic(0)
-        let server = LoopbackServer { _ in
-            switch count.add(1, ordering: .relaxed).newValue {
-            case ...5:
-                gathering.arrive()
-                return .response(204)
-            case ...10: return .raw("")
-            default: return .response(204)
-            }
-        }
-        defer { server.stop() }
-        let plugin = PluginSide(host: HostServices(options: .init(http: Self.options())))
-        let codes = await withTaskGroup { group in
-            for _ in 0..<5 { group.addTask { await plugin.request("GET", server.url()).code } }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(codes == Array(repeating: 204, count: 5))
-        #expect(await plugin.request("GET", server.url()).code == 204)
-        #expect(server.requests.count == 11 && server.connectionCount == 6)
-    }
-
-    @Test func `a repeated request fails if its new connection closes, too`() async {
-        let count = Atomic(0)
-        let server = LoopbackServer { _ in
-            count.add(1, ordering: .relaxed).newValue == 1 ? .response(204) : .raw("")
-        }
-        defer { server.stop() }
-        let plugin = PluginSide()
-        #expect(await plugin.request("GET", server.url()).code == 204)
-        let end = await plugin.request("GET", server.url())
-        #expect(end.status == CONNECTOR_UNAVAILABLE && end.message.contains("closed the connection"), "\(end.message)")
-        #expect(server.requests.count == 3 && server.connectionCount == 2)
-    }
-
-    @Test func `requests name the version of connector-host, unless the application says otherwise`() {
-        var options = HTTPOptions()
-        #expect(options.identifyingHost().userAgent == "connector-host/\(ConnectorHost.version)")
-        options.userAgent = "shop/2.1"
-        #expect(options.identifyingHost().userAgent == "shop/2.1")
-        options.userAgent = "shop\r\nX-More: y"
-        #expect(options.userAgent == "shop  X-More: y", "a header ends at a line break")
     }
 }

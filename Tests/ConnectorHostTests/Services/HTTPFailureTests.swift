@@ -73,6 +73,22 @@ import Testing
         #expect(end.message.contains("not HTTP"))
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    ])
+    func `an answer with the wrong line ends, or with two lengths, says so`(answer: String) async {
+        let server = LoopbackServer { _ in .raw(answer) }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL)
+        #expect(
+            end.message
+                == "the answer of 127.0.0.1:\(server.port) is not HTTP: a line ends in LF without CR, or Transfer-Encoding is invalid "
+                + "or stands beside Content-Length"
+        )
+    }
+
     @Test func `a transfer coding that nobody undoes is a breach of the protocol`() async {
         let server = LoopbackServer { _ in
             .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")
@@ -102,6 +118,7 @@ import Testing
             end.message
                 == "127.0.0.1:\(server.port) does not speak TLS (WRONG_VERSION_NUMBER); its URL may need to start with http://"
         )
+        #expect(end.domain == "tls")
     }
 
     @Test func `a stalled server times out at the deadline`() async {

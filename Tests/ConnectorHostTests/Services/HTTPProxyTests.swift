@@ -101,7 +101,7 @@ import Testing
             "https://vendor.example/"
         )
         #expect(end.status == CONNECTOR_UNAVAILABLE)
-        #expect(end.detail == 111)
+        #expect(end.domain == "proxy" && end.detail == 111)
         #expect(end.message.hasPrefix("no connection to the proxy 127.0.0.1:\(port) on the way to vendor.example:443"))
         #expect(!end.message.contains("topsecret"))
     }
@@ -117,8 +117,23 @@ import Testing
         #expect(end.domain == "proxy")
         #expect(end.detail == 407)
         #expect(!end.isRetryable)
-        #expect(end.message == "the proxy 127.0.0.1:\(proxy.port) rejected the credentials")
+        #expect(
+            end.message
+                == "the proxy 127.0.0.1:\(proxy.port) rejected the credentials, which the host sends as Basic authentication only"
+        )
         #expect(proxy.requests.count == 1)
+    }
+
+    @Test func `a proxy that requires credentials where none are set is not said to have rejected any`() async {
+        let proxy = proxy(.response(407, [("Proxy-Authenticate", "Basic realm=\"a\"")]))
+        defer { proxy.stop() }
+        let end = await plugin(through: proxy.url("")).request("GET", "http://vendor.example/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.domain == "proxy" && end.detail == 407)
+        #expect(
+            end.message
+                == "the proxy 127.0.0.1:\(proxy.port) requires credentials, and its URL has none: "
+                + "write it as http://USER:PASSWORD@HOST:PORT"
+        )
     }
 
     @Test(arguments: [403, 502, 503])
@@ -128,15 +143,70 @@ import Testing
         let end = await plugin(through: proxy.url("")).request("GET", "http://vendor.example/")
         #expect(end.status == CONNECTOR_UNAVAILABLE)
         #expect(end.message == "the proxy 127.0.0.1:\(proxy.port) refuses to connect to vendor.example:80")
+        #expect(end.domain == "proxy")
     }
 
-    @Test(arguments: [LoopbackServer.Answer.reset, .raw(""), .raw("HTTP/1.1 200 OK\r\n")])
-    func `a proxy that hangs up is named`(answer: LoopbackServer.Answer) async {
+    @Test(arguments: [
+        LoopbackServer.Answer.reset, .raw(""), .raw("HTTP/1.1 200 OK\r\n"), .raw("\u{15}\u{3}\u{1}"),
+        .raw("garbage\r\n\r\n"),
+    ])
+    func `a proxy that hangs up before there is a tunnel is named, and the server is not`(answer: LoopbackServer.Answer)
+        async
+    {
         let proxy = proxy(answer)
         defer { proxy.stop() }
         let end = await plugin(through: proxy.url("")).request("GET", "http://vendor.example/")
-        #expect(end.status == CONNECTOR_UNAVAILABLE)
-        #expect(end.message.contains("the proxy 127.0.0.1:\(proxy.port)"))
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.domain == "proxy")
+        #expect(
+            end.message.contains("the proxy 127.0.0.1:\(proxy.port) on the way to vendor.example:80"),
+            "\(end.message)"
+        )
+        #expect(!end.message.contains("response"))
+    }
+
+    @Test func `a server that hangs up in the tunnel is named`() async {
+        let proxy = LoopbackServer { $0.line.hasPrefix("CONNECT ") ? .response(200) : .raw("") }
+        defer { proxy.stop() }
+        let end = await plugin(through: proxy.url("")).request("GET", "http://vendor.example/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.domain == "http")
+        #expect(
+            end.message
+                == "vendor.example:80 through the proxy 127.0.0.1:\(proxy.port) closed the connection before the response was complete"
+        )
+    }
+
+    @Test func `a proxy that opens no tunnel in time is named`() async {
+        let proxy = proxy(.stall)
+        defer { proxy.stop() }
+        var options = HostServices.Options(http: .patient)
+        options.http.proxies = HTTPProxies(http: Secret(proxy.url("")))
+        options.http.connectTimeout = .milliseconds(100)
+        let plugin = PluginSide(host: HostServices(options: options), egress: ["vendor.example"])
+        let end = await plugin.request("GET", "http://vendor.example/")
+        #expect(end.status == CONNECTOR_TIMED_OUT && end.domain == "proxy")
+        #expect(
+            end.message
+                == "the proxy 127.0.0.1:\(proxy.port) opened no tunnel to vendor.example:80 within the time for connecting"
+        )
+    }
+
+    @Test func `a request whose time ends before there is a tunnel names the proxy`() async {
+        let clock = ManualHostClock()
+        let hasCome = CallCounter()
+        let proxy = LoopbackServer { _ in
+            hasCome.add()
+            return .stall
+        }
+        defer { proxy.stop() }
+        var options = HostServices.Options(clock: clock, http: .patient)
+        options.http.proxies = HTTPProxies(http: Secret(proxy.url("")))
+        let plugin = PluginSide(host: HostServices(options: options), egress: ["vendor.example"])
+        async let end = plugin.request("GET", "http://vendor.example/", deadline: clock.now() + 2_000_000_000)
+        await hasCome.reaches(1)
+        clock.advance(by: .seconds(2))
+        let late = await end
+        #expect(late.status == CONNECTOR_TIMED_OUT && late.domain == "proxy")
+        #expect(late.message == "the proxy 127.0.0.1:\(proxy.port) opened no tunnel to vendor.example:80 in time")
     }
 
     @Test(arguments: [

@@ -226,6 +226,42 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
+    @Test func `blanks around the target of a redirect are no part of it`() async {
+        let server = LoopbackServer {
+            $0.line.contains("/old") ? .response(302, [("Location", " \t/new \t ")]) : .response(200)
+        }
+        defer { server.stop() }
+        #expect(await PluginSide().request("GET", server.url("/old")).code == 200)
+        #expect(server.requests.last?.line == "GET /new HTTP/1.1")
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:99999/x", "http://127.0.0.1:99999, whose host or port is invalid"),
+        ("http://ada:word@b\u{FC}cher.test/", "http://b%C3%BCcher.test, whose host or port is invalid"),
+        ("http://[fe80::1%25lo]:1/", "http://[fe80::1%25lo]:1, whose host or port is invalid"),
+        ("/" + String(repeating: "a", count: 9000), "a URL of more than 8192 bytes"),
+        ("\\\\evil.test\\x", "a URL with a backslash"),
+        ("javascript:alert(1)", "something that is not an http or https URL"),
+    ])
+    func `a redirect that cannot be followed names the server, and what is wrong with the target`(
+        location: String,
+        words: String
+    ) async {
+        let server = LoopbackServer { _ in .response(302, [("Location", location)]) }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL)
+        #expect(end.message.hasPrefix("the server 127.0.0.1:\(server.port) redirects to \(words)"), "\(end.message)")
+    }
+
+    @Test func `the target of a redirect is not shown if it may repeat a secret`() async {
+        let server = LoopbackServer { _ in .response(302, [("Location", "http://s3cr3t:99999/")]) }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url("/{{secret:key}}"))
+        #expect(end.status == CONNECTOR_PROTOCOL)
+        #expect(end.message.contains("redirects to a URL, whose host or port is invalid"), "\(end.message)")
+    }
+
     @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "http://", "http://exa mple/"])
     func `a redirect out of HTTP breaks the protocol`(location: String) async {
         let server = LoopbackServer { _ in .response(302, [("Location", location)]) }
@@ -271,7 +307,7 @@ import Testing
         ("/../a/./b/..", "http://a.example/x", "http://a.example/a/"),
         ("http://b.example/a//../.b/...", "http://a.example/x", "http://b.example/a/.b/..."),
         ("/a%20b%zz?c=%FF", "http://a.example/x", "http://a.example/a%20b%25zz?c=%FF"),
-        ("/a/%FF", "http://a.example/x", nil),
+        ("/a/%FF", "http://a.example/x", nil), ("/o\tk", "http://a.example/x", "http://a.example/o%09k"),
     ])
     func `a reference is resolved against the URL it came from`(reference: String, base: String, expected: String?)
         throws

@@ -89,6 +89,15 @@ import Testing
         #expect(request?.fields["user-agent"] == "mine")
     }
 
+    @Test func `requests name the version of connector-host, unless the application says otherwise`() {
+        var options = HTTPOptions()
+        #expect(options.identifyingHost().userAgent == "connector-host/\(ConnectorHost.version)")
+        options.userAgent = "shop/2.1"
+        #expect(options.identifyingHost().userAgent == "shop/2.1")
+        options.userAgent = "shop\r\nX-More: y"
+        #expect(options.userAgent == "shop  X-More: y", "a header ends at a line break")
+    }
+
     @Test(arguments: ["PROPFIND", "MKCOL", "VERSION-CONTROL", "x!"])
     func `any token is a method`(method: String) async {
         let server = LoopbackServer { _ in .response(207, [], Array("found".utf8)) }
@@ -306,6 +315,28 @@ import Testing
         #expect(left == 1)
         plugin.gate.cancelCalls(during: 8)
         #expect(await other.status == CONNECTOR_CANCELLED)
+    }
+
+    @Test(arguments: [false, true])
+    func `blanks around the value of a response's header are no part of it`(isStreamed: Bool) async throws {
+        let server = LoopbackServer { _ in
+            .response(
+                503,
+                [("Retry-After", "8 "), ("ETag", "\t \"x\" \t "), ("X-Words", "v \t w"), ("X-Empty", " \t ")]
+            )
+        }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let end: RequestEnd?
+        if isStreamed {
+            let response = try plugin.stream("GET", server.url())
+            end = await response.next()
+        } else {
+            end = await plugin.request("GET", server.url())
+        }
+        #expect(end?.code == 503)
+        #expect(end?.fields["retry-after"] == "8" && end?.fields["etag"] == "\"x\"")
+        #expect(end?.fields["x-words"] == "v \t w" && end?.fields["x-empty"] == "")
     }
 
     @Test func `many requests at once are all answered`() async {

@@ -113,7 +113,10 @@ import Tracing
     func `a call of a used gate is a child of the call that made it`(_ operation: String) async {
         await #expect(processExitsWith: .success) { [operation] in
             let tracer = InMemoryTracer()
-            let test = try TestHost(TestHost.leaf("user", plugin: "uses"), TestHost.leaf("inner"))
+            let test = try TestHost(
+                TestHost.leaf("user", plugin: "uses", settings: #""probe": "off", "with": {"inner": "inner"}"#),
+                TestHost.leaf("inner")
+            )
             await test.host.open()
             InstrumentationSystem.bootstrap(tracer)
             var arguments: JSONObject = ["operation": "answer", "arguments": ["value": 1]]

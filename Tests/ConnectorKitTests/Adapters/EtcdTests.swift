@@ -141,7 +141,10 @@ internal import Testing
         // The clock moves with each pause between two attempts.
         while clock.monotonic < 60_000_000_000 { await Task.yield() }
         let detail = try await etcd.probe().first?.detail ?? ""
-        #expect(detail.contains("stored: 0; changes are not followed: etcd answered HTTP 503: no streams"), "\(detail)")
+        #expect(
+            detail.contains("stored: 0; they are not being watched for changes: etcd answered HTTP 503: no streams"),
+            "\(detail)"
+        )
         await etcd.close()
     }
 

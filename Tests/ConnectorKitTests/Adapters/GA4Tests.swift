@@ -125,8 +125,8 @@ internal import Testing
 
     @Test func `with validation, what the server objects to is rejected and not collected`() async throws {
         let fine = (200, #"{"validationMessages":[]}"#)
-        let objection = (200, #"{"validationMessages":[{"fieldPath":"events","description":"bad name"}]}"#)
-        let http = ScriptedHTTP(objection, fine, (204, ""), objection)
+        let problem = (200, #"{"validationMessages":[{"fieldPath":"events","description":"bad name"}]}"#)
+        let http = ScriptedHTTP(problem, fine, (204, ""), problem)
         let answers = try await ga4(http, validate: true).deliver([.track("a", userId: "u"), .track("b", userId: "u")])
         #expect(answers.map(\.outcome) == [.accepted, .rejected])
         #expect(answers[1].reason == "the validation server objects: bad name")
@@ -137,8 +137,8 @@ internal import Testing
         let http = ScriptedHTTP((200, #"{"validationMessages":[]}"#))
         #expect(try await ga4(http).open().map(\.kind) == [.reachable])
         #expect(http.paths == ["/debug/mp/collect"])
-        let objection = (200, #"{"validationMessages":[{"description":"no stream"}]}"#)
-        let error = await #expect(throws: PluginError.self) { try await ga4(ScriptedHTTP(objection)).open() }
+        let problem = (200, #"{"validationMessages":[{"description":"no stream"}]}"#)
+        let error = await #expect(throws: PluginError.self) { try await ga4(ScriptedHTTP(problem)).open() }
         #expect(error?.status == .invalid)
     }
 }

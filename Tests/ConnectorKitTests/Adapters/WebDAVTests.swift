@@ -50,6 +50,28 @@ internal import Testing
         #expect(error?.message.contains("{{") == false && error?.message.contains("web page") == false)
     }
 
+    @Test(arguments: [
+        (["Digest realm=\"a\", nonce=\"b\""], PluginStatus.unsupported),
+        (["Negotiate", "Digest realm=\"a\""], .unsupported),
+        (["Digest realm=\"a\", basic realm=\"b\""], .unauthorized),
+        (["Negotiate", "Basic realm=\"a\""], .unauthorized),
+    ])
+    func `a server that offers no Basic authentication is not said to reject the credentials`(
+        challenges: [String],
+        expected: PluginStatus
+    ) async throws {
+        let headers = HTTPFields(challenges.map { HTTPField(name: "WWW-Authenticate", value: $0) })
+        let error = await failure { _ = try await webdav(http([(401, "")], headers)).open() }
+        #expect(error?.status == expected)
+        #expect(error?.message.contains("no Basic authentication") == (expected == .unsupported))
+    }
+
+    @Test func `an answer about another path than the endpoint's names it`() async throws {
+        let error = await failure { _ = try await webdav(http([found("/basic/", collection)])).open() }
+        #expect(error?.status == .protocolViolation)
+        #expect(error?.message.contains("but of /basic/; if the server redirects, set endpoint") == true)
+    }
+
     @Test func `an endpoint that is a file, or has a query, is refused`() async throws {
         #expect(await failure { _ = try await webdav(http([found("/files/")])).open() }?.status == .notFound)
         #expect(throws: PluginError.self) { try webdav(ScriptedHTTP(), ["endpoint": "http://vendor.example/?a=b"]) }
@@ -285,6 +307,26 @@ internal import Testing
         #expect(page.files.map(\.path) == ["a.txt", "a/1"] && page.hasMore)
         #expect(http.paths == ["/files/", "/files/a/", "/files/b/"])
         #expect(http.requests.allSatisfy { $0.headers["Depth"] == "1" })
+    }
+
+    @Test func `a page of many files has the first of them, in whatever order the server names them`() async throws {
+        let properties = """
+            <d:getcontentlength>3</d:getcontentlength><d:getetag>"1"</d:getetag>
+            <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
+            """
+        let names = (0..<3000).map { "/files/\(9000 - $0 / 2)" }
+        let http = http([(207, multistatus(names.map { response($0, properties) }.joined()))])
+        let page = try await webdav(http).list(prefix: "", after: "7501", limit: 3)
+        #expect(page.files.map(\.path) == ["7502", "7503", "7504"] && page.hasMore)
+        #expect(http.requests.count == 1)
+    }
+
+    @Test func `a collection that the server names twice is listed once`() async throws {
+        let twice = response("/files/a/", collection) + response("/files/a/", collection)
+        let http = http([(207, multistatus(twice)), found("/files/a/b")])
+        let page = try await webdav(http).list(prefix: "", after: "", limit: 3)
+        #expect(page.files.map(\.path) == ["a/b"] && !page.hasMore)
+        #expect(http.requests.count == 2)
     }
 
     @Test func `a list that breaks off is an error, not a page`() async throws {

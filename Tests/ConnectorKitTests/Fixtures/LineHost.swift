@@ -36,6 +36,7 @@ final class LineHost: @unchecked Sendable {
         var cancelled: [UInt64] = []
         var lastRequest: (url: String, body: String, flags: UInt32, deadline: UInt64)?
         var nextRequest: UInt64 = 1
+        var refused: Set<UInt64> = []
     }
 
     private let state = Mutex(State())
@@ -93,8 +94,7 @@ final class LineHost: @unchecked Sendable {
                         completion.isRetryable = error.retryable == 1
                         completion.retryAfter = error.retry_after_ns
                     }
-                    unsafe LineHost.of(context).record(completion)
-                    return 0
+                    return unsafe LineHost.of(context).record(completion)
                 },
                 progress: { _, _, _, _ in 0 }
             )
@@ -185,13 +185,19 @@ final class LineHost: @unchecked Sendable {
         unsafe pending.done(pending.user, CONNECTOR_CANCELLED_STATUS, nil, nil)
     }
 
-    private func record(_ completion: Completion) {
-        let waiting = state.withLock { state in
+    /// Gives a call up without telling the plugin, as the host does at its deadline just before the plugin completes it.
+    func giveUp(_ operation: UInt64) {
+        state.withLock { _ = $0.refused.insert(operation) }
+    }
+
+    private func record(_ completion: Completion) -> Int32 {
+        let (waiting, isRefused) = state.withLock { state in
             state.completions.append(completion)
             defer { state.waiting = [] }
-            return state.waiting
+            return (state.waiting, state.refused.contains(completion.operation))
         }
         for continuation in waiting { continuation.resume() }
+        return isRefused ? Int32(CONNECTOR_UNKNOWN_OPERATION) : 0
     }
 
     private static func of(_ context: UnsafeMutableRawPointer) -> LineHost {

@@ -123,6 +123,19 @@ final class LineInstance {
         }
     }
 
+    /// Calls an operation that asks, and then begins something to which its answer is the only key.
+    func begin(_ operation: UInt64, ending undone: OneShot<Void>) -> Int32 {
+        unsafe call(operation) { call, error in
+            unsafe Line.perform(LinePlugin.self, instance, UnsafeRawPointer(call), UnsafeMutableRawPointer(error)) {
+                { plugin in
+                    _ = try? await plugin.ask()
+                    Deadline.ifUnclaimed { undone.send() }
+                    return Line.encode("key")
+                }
+            }
+        }
+    }
+
     /// Calls an operation that calls a used gate, and leaves a task behind that does so again after a signal.
     func use(_ operation: UInt64, again signal: OneShot<Void>) -> Int32 {
         unsafe call(operation) { call, error in

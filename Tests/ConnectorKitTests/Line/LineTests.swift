@@ -143,6 +143,25 @@ internal import Testing
         #expect(host.completions.map(\.operation) == [5])
     }
 
+    @Test func `what a call has begun ends if its answer reaches nobody, and otherwise stays`() async {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        let (late, cancelled, claimed) = (OneShot<Void>(), OneShot<Void>(), OneShot<Void>())
+        host.giveUp(3)
+        _ = instance.begin(3, ending: late)
+        host.answer(1, status: 200, body: "1")
+        await late.wait()
+        #expect(host.completions.map(\.operation) == [3])
+        _ = instance.begin(4, ending: cancelled)
+        instance.cancel(4)
+        await cancelled.wait()
+        _ = instance.begin(5, ending: claimed)
+        host.answer(3, status: 200, body: "1")
+        while host.completions.count < 2 { await Task.yield() }
+        #expect(host.completions.last == .init(operation: 5, status: 0, result: "key"))
+        #expect(claimed.value == nil)
+    }
+
     @Test func `an instance that is destroyed cancels its requests and never completes`() {
         let host = LineHost()
         let instance = LineInstance(host)

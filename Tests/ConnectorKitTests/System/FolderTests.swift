@@ -112,6 +112,16 @@ internal import Testing
         await folder.close()
     }
 
+    @Test func `an upload whose caller has gone ends`() async throws {
+        let folder = try await opened()
+        let call = Deadline(.max)
+        let answer = try await call.apply { try await folder.createUpload(file: FileUploadRequest("a").json) }
+        #expect(uploads.count == 1 && uploads.first == answer["upload"]?.string)
+        await call.undo()?.value
+        #expect(uploads == [])
+        await folder.close()
+    }
+
     @Test func `parts come in order, and the last one may come again`() async throws {
         let folder = try await opened()
         let upload = try await folder.createUpload(FileUploadRequest("a"))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import ConnectorTestSupport
     import Glibc
     import Testing
 
@@ -11,6 +12,30 @@
         func `every attempt of the sandbox's proof is refused`(inNamespaces: Bool) throws {
             let output = try SandboxedProcess("prove", inNamespaces: inNamespaces).finish()
             #expect(output.end == .exit(0))
+            let attempts = output.lines.filter { $0.contains(": ") }
+            #expect(attempts.count == 18)
+            #expect(attempts.filter { $0.hasSuffix(": 0") } == [])
+        }
+
+        /// Root gives up its identity. Another user keeps it, and maps it in a namespace of users.
+        @Test(.enabled(if: geteuid() == 0, "only root can become another user"), arguments: [false, true])
+        func `every attempt is refused where the host is not root`(inNamespaces: Bool) throws {
+            // Another user may not be able to enter the directory of the build.
+            let directory = try SandboxLayerTests.directory()
+            defer { SandboxLayerTests.remove(directory) }
+            let program = "\(directory)/sandboxed"
+            try #require(GuardedProcess.run(["/bin/cp", Fixtures.tool("sandboxed"), program]))
+            let user = ["--reuid", "65533", "--regid", "65533", "--clear-groups", program]
+            let options = SandboxedProcess.options(inNamespaces: inNamespaces)
+            let output = try SandboxedProcess(
+                "/usr/bin/setpriv",
+                user + options + ["prove"],
+                hasSuccessor: inNamespaces
+            )
+            .finish()
+            #expect(output.end == .exit(0))
+            #expect(output.layer("identity") == "1 65533 0 ")
+            if inNamespaces { #expect(output.layer("namespaces") == "1 0 0 ") }
             let attempts = output.lines.filter { $0.contains(": ") }
             #expect(attempts.count == 18)
             #expect(attempts.filter { $0.hasSuffix(": 0") } == [])

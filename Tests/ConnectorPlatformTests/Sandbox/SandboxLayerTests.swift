@@ -10,7 +10,7 @@
     /// What a sandbox lets through, what it says about its layers, and how its process ends.
     @Suite struct SandboxLayerTests {
         /// A directory that anybody may enter: the process in the sandbox is not root.
-        private static func directory() throws -> String {
+        static func directory() throws -> String {
             var template = Array("/tmp/sandbox-XXXXXX".utf8CString)
             let made = unsafe mkdtemp(&template) != nil
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -19,7 +19,7 @@
             return path
         }
 
-        private static func remove(_ path: String) { _ = GuardedProcess.run(["/bin/rm", "-r", path]) }
+        static func remove(_ path: String) { _ = GuardedProcess.run(["/bin/rm", "-r", path]) }
 
         @Test(arguments: [false, true])
         func `only paths that are named can be read or written`(inNamespaces: Bool) throws {

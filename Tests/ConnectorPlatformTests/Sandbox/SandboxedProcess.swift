@@ -72,8 +72,13 @@ struct SandboxedProcess {
 
     /// Starts the fixture that enters the sandbox and does one thing.
     init(_ arguments: [String], inNamespaces: Bool = false) throws {
-        let options = inNamespaces ? ["--successor", "\(Self.successor)", "--keep", "\(Self.successor)"] : []
+        let options = Self.options(inNamespaces: inNamespaces)
         try self.init(Fixtures.tool("sandboxed"), options + arguments, hasSuccessor: inNamespaces)
+    }
+
+    /// The options of the fixture with or without namespaces, which need a successor.
+    static func options(inNamespaces: Bool) -> [String] {
+        inNamespaces ? ["--successor", "\(successor)", "--keep", "\(successor)"] : []
     }
 
     /// Reads what the process says until it ends.

@@ -128,8 +128,27 @@ import Testing
         )
         #expect(found.count == 3, "\(found)")
         #expect(found.contains { $0.contains("a plugin cannot fail with the code \"lost\"") })
-        #expect(found.contains { $0.contains("answers[1].when.base64 must be Base64") })
-        #expect(found.contains { $0.contains("answers[1].when.sha256 must be 64 hexadecimal digits") })
+        #expect(found.contains { $0.contains(#"answers[1].when.base64 is "*"; it must be Base64"#) })
+        #expect(found.contains { $0.contains(#"answers[1].when.sha256 is "AB"; it must be 64 hexadecimal digits"#) })
+        #expect(faults(#"{"path": "/", "base64": 1}"#).contains { $0.contains("must be Base64, not an integer") })
+    }
+
+    @Test func `the message of a failure is bounded, as a header field carries it`() throws {
+        let limit = RequestFailure.messageLimit
+        let longest = String(repeating: "\u{1}", count: limit)
+        let failing = try vendor(
+            #"{"path": "/a", "error": {"code": "failed", "message": \#(JSONValue.string(longest).serialized())}}"#
+        )
+        let response = failing.respond(to: SimulatedRequest("GET", "/a"))
+        #expect(response.failure?.message == longest)
+        let size = response.headers.map { $0.name.utf8.count + $0.value.utf8.count }.reduce(0, +)
+        #expect(size < 80 << 10, "what the HTTP client takes of headers")
+        let longer = String(repeating: "z", count: limit + 1)
+        let found = faults(#"{"path": "/a", "error": {"code": "failed", "message": "\#(longer)"}}"#)
+        #expect(
+            found.count == 1 && found.first?.contains("answers[0].error.message has more than 8 KiB") == true,
+            "\(found)"
+        )
     }
 
     @Test func `every fault is reported at its position`() {

@@ -125,7 +125,7 @@ import Testing
             #expect(failure?.code == .tooLarge, "\(value)")
             // What was there before is still there.
             let kept = try calls.answer("get", [:]).result.get()
-            #expect(kept != .null && kept.serialized().utf8.count <= TemplateRoom.size)
+            #expect(kept != .null && kept.serialized().utf8.count <= TemplateBudget.size)
         }
     }
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 CONNECTOR_MANIFEST({
@@ -30,6 +31,7 @@ CONNECTOR_MANIFEST({
             "crash": {"symbol": "crashes_crash", "signature": "(how: string)"},
             "crashSafely": {"symbol": "crashes_crash", "signature": "(how: string)", "safe": true},
             "begin": {"symbol": "crashes_begin", "signature": "(how: string) async -> json"},
+            "endThread": {"symbol": "crashes_end_thread", "signature": "()"},
             "judge": {"symbol": "crashes_judge", "signature": "(status: i64) -> i64"},
             "judged": {"symbol": "crashes_judged", "signature": "() -> i64"},
             "process": {"symbol": "crashes_process", "signature": "() -> i64"},
@@ -96,11 +98,21 @@ static void end(const char *how, uint64_t length) {
         for (int descriptor = 3; descriptor < 1024; descriptor++) close(descriptor);
         if (is(how, length, "close")) pause();
     }
-    if (is(how, length, "garbage")) {
+    if (is(how, length, "shutdown")) {
+        for (int descriptor = 3; descriptor < 1024; descriptor++) (void)shutdown(descriptor, SHUT_RDWR);
+        pause();
+    }
+    if (is(how, length, "end-thread")) pthread_exit(NULL);
+    if (is(how, length, "unended")) {
+        printf("a line without its end");
+        fflush(stdout);
+        abort();
+    }
+    if (is(how, length, "garbage") || is(how, length, "garbage-and-go-on")) {
         char bytes[256];
         memset(bytes, 0xA5, sizeof bytes);
         for (int descriptor = 3; descriptor < 8; descriptor++) (void)!write(descriptor, bytes, sizeof bytes);
-        pause();
+        if (is(how, length, "garbage")) pause();
     }
 }
 
@@ -108,6 +120,16 @@ CONNECTOR_EXPORT int32_t crashes_crash(void *instance, const char *how, uint64_t
     (void)instance, (void)error;
     end(how, length);
     return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_end_thread(void *instance, connector_error *error) {
+    (void)instance, (void)error;
+    pthread_exit(NULL);
+}
+
+static void block(void *user) {
+    (void)user;
+    pause();
 }
 
 CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *call, const char *how, uint64_t length,
@@ -132,6 +154,11 @@ CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *cal
         const int32_t more = self->host->progress(self->host->context, call->operation, text, sizeof text);
         const int count = snprintf(result, sizeof result, "[%d,%d]", (int)most, (int)more);
         self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)result, (uint64_t)count, NULL);
+    }
+    if (is(how, length, "callback")) {
+        const connector_clock *clock = fixture_service(self, "clock/1");
+        uint64_t id;
+        return clock->start_timer(clock->context, 1000000, block, NULL, &id);
     }
     if (is(how, length, "pending")) self->host->progress(self->host->context, call->operation, "{\"done\":0}", 10);
     if (is(how, length, "length")) {

@@ -29,7 +29,7 @@ CONNECTOR_MANIFEST({
     "services": {"optional": ["log/1"]}
 });
 
-/* An address with a mark in its highest byte, as optimised Swift code has for each constant string. */
+/* An address with a mark in its highest byte, as optimized Swift code has for each constant string. */
 static const char word[] = "constant";
 __attribute__((used)) static const uintptr_t marked_address = (uintptr_t)word + ((uintptr_t)0x80 << 56);
 

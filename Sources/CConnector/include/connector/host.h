@@ -44,7 +44,10 @@ typedef struct connector_host {
      * deadline) or never was; CONNECTOR_FOREIGN_OPERATION if another gate owns the call; CONNECTOR_MISUSE if a pointer
      * that must not be null is null. A call whose result is null with a nonzero length fails. None of these does harm.
      * The host logs a second completion, an unknown operation and a foreign operation as misbehaviour. It does not log
-     * completions of a call that was cancelled or timed out, however many arrive before `destroy` returns. [any]
+     * completions of a call that was cancelled or timed out, however many arrive before `destroy` returns.
+     *
+     * If the result is the only key to something that the call has begun, such as the id of an upload, and this does not
+     * return CONNECTOR_OK, end it: nobody else can. [any]
      */
     int32_t (*CONNECTOR_NONNULL complete)(void *CONNECTOR_NONNULL context, uint64_t operation, int32_t status,
                                           const uint8_t *CONNECTOR_NULLABLE result_borrowed, uint64_t result_length,

@@ -91,7 +91,7 @@ extension Timestamp: Codable {
         self = timestamp
     }
 
-    /// Writes a string in RFC 3339, in UTC and to the millisecond.
+    /// Writes a string in RFC 3339, in UTC and to the millisecond: what is read again equals the value only if it has whole milliseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -160,7 +160,8 @@ extension PluginConformance.Rule {
         .manifest,
         "Fields for keys are secret",
         expects: "A field whose name says password, secret, token or key is marked \"secret\".",
-        fix: "add \"secret\": true to the field, and send {{secret:NAME}}",
+        fix: "add \"secret\": true to the field, and send {{secret:NAME}}; "
+            + "without http/1, take the path of a file instead",
         needs: .file
     ) { run in
         for field in try run.manifest().configuration where !field.isSecret && field.type == .string {

@@ -204,19 +204,13 @@ extension PluginConformance.Rule {
         default:
             // Batches of events have this form.
             guard gate.isSimulated, deliver.signature.isAsync, deliver.signature.results.map(\.type) == [.json],
-                let parameter = onlyJSON(deliver.signature),
+                let parameter = deliver.signature.onlyJSON,
                 let operation = capability.operations.first(where: \.isDelivered)
             else { return nil }
             let arguments = plain(operation.signature)
-            let element = onlyJSON(operation.signature).map { arguments[$0] ?? [:] } ?? .object(arguments)
+            let element = operation.signature.onlyJSON.map { arguments[$0] ?? [:] } ?? .object(arguments)
             return (name, parameter, Array(repeating: element, count: 3), false)
         }
-    }
-
-    /// The name of the only input, if that is JSON.
-    private static func onlyJSON(_ signature: Signature) -> String? {
-        let inputs = signature.parameters.filter { $0.direction == .in }
-        return inputs.count == 1 && inputs[0].type == .json ? inputs[0].name : nil
     }
 
     private static func event(_ number: Int) -> JSONValue {
@@ -308,7 +302,7 @@ extension PluginConformance.Rule {
             guard [.misbehaved, .crashed, .timedOut].contains(error.code) else { return }
             let what = JSONValue.object(arguments).description.excerpt
             run.report(rule, "\(name) with \(what): \(error.message) [\(error.code)]")
-            // A gate whose process is gone does not answer any more.
+            // A gate whose process is gone no longer answers.
             if error.code == .crashed { throw RuleStop.found }
         }
     }
@@ -353,6 +347,6 @@ extension ValueGenerator {
             case .duration: "1s"
             case .json: value(of: .json)
             }
-        return field.objection(to: value) == nil ? value : field.defaultValue ?? field.allowedValues.first ?? value
+        return field.problem(with: value) == nil ? value : field.defaultValue ?? field.allowedValues.first ?? value
     }
 }

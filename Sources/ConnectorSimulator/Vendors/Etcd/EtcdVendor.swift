@@ -27,7 +27,7 @@ package final class EtcdVendor: Vendor {
 
     /// The most watches at a time, and the most messages that wait for a watch's client.
     private static let watchLimit = (watches: 1000, messages: 10_000)
-    /// How often a watch that asked for progress is told the revision.
+    /// How often a watch that asked for progress is sent the revision.
     private static let progressInterval = Duration.seconds(600)
 
     package init(credentials: AcceptedCredentials) {
@@ -122,7 +122,7 @@ package final class EtcdVendor: Vendor {
 
     // MARK: Changes
 
-    /// Makes a change, and tells the watchers of it.
+    /// Makes a change, and notifies the watchers of it.
     private func change(
         _ body: (inout EtcdStore) throws(EtcdFailure) -> JSONObject
     ) throws(EtcdFailure) -> JSONObject {
@@ -131,7 +131,7 @@ package final class EtcdVendor: Vendor {
             let header = state.store.header
             // The header of the answer has the next revision, which a change without effect does not reach.
             answer["header"] = header
-            for id in state.watchers.keys { state.watchers[id]?.tell(of: events, header: header) }
+            for id in state.watchers.keys { state.watchers[id]?.send(events, header: header) }
             return answer
         }
     }
@@ -174,14 +174,14 @@ package final class EtcdVendor: Vendor {
             defer { end(id) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
-                if wantsProgress { group.addTask { try await self.tellProgress(lines, clock) } }
+                if wantsProgress { group.addTask { try await self.sendProgress(lines, clock) } }
                 for await line in stream { try await write(line) }
             }
         }
         return exchange
     }
 
-    /// Adds a watcher, and tells it what has happened since its first revision.
+    /// Adds a watcher, and sends it what has happened since its first revision.
     private func begin(_ watcher: EtcdWatcher) -> Int {
         state.withLock { state in
             var watcher = watcher
@@ -198,7 +198,7 @@ package final class EtcdVendor: Vendor {
             } else {
                 watcher.lines.yield(EtcdWatcher.line(["header": header, "created": true]))
                 if watcher.next == 0 { watcher.next = state.store.revision + 1 }
-                watcher.tell(of: state.store.events, header: header)
+                watcher.send(state.store.events, header: header)
                 state.watchers[state.lastWatcher] = watcher
             }
             return state.lastWatcher
@@ -210,7 +210,7 @@ package final class EtcdVendor: Vendor {
         watcher?.lines.finish()
     }
 
-    private func tellProgress(
+    private func sendProgress(
         _ lines: AsyncStream<[UInt8]>.Continuation,
         _ clock: any Clock<Duration>
     ) async throws {

@@ -6,15 +6,15 @@ internal import ConnectorBase
 /// A client that watches a range.
 struct EtcdWatcher: Sendable {
     var range: EtcdRange
-    /// The first revision that the client has not been told of.
+    /// The first revision that was not sent to the client.
     var next: Int64
     var withPrevious: Bool
     /// Whether the client wants puts and deletions.
     var kinds: (puts: Bool, deletions: Bool)
     var lines: AsyncStream<[UInt8]>.Continuation
 
-    /// Tells the client of changes; ends the watch if the client reads too slowly.
-    mutating func tell(of events: [EtcdEvent], header: JSONValue) {
+    /// Sends changes to the client; ends the watch if the client reads too slowly.
+    mutating func send(_ events: [EtcdEvent], header: JSONValue) {
         let new = events.filter { event in
             event.pair.modified >= next && range.contains(event.pair.key)
                 && (event.isDeletion ? kinds.deletions : kinds.puts)

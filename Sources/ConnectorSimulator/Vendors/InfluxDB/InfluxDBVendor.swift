@@ -92,7 +92,7 @@ package final class InfluxDBVendor: Vendor {
     /// Returns a function that looks up a parameter in the query, then in a form body.
     private func parameters(of request: SimulatedRequest) -> (String) -> String? {
         let isForm = request.mediaType == "application/x-www-form-urlencoded" && request.components == ["query"]
-        let form = isForm ? QueryItems(parsing: request.text) : QueryItems(parsing: "")
+        let form = isForm ? QueryItems(parsing: request.text) : QueryItems()
         let query = request.query
         return { query[$0] ?? form[$0] }
     }

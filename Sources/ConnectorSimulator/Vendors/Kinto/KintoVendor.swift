@@ -154,7 +154,7 @@ package final class KintoVendor: Vendor {
             text.utf8.reduce(14_695_981_039_346_656_037 as UInt64) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
         }
         let bytes = hashes.flatMap { hash in (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) } }
-        let digits = Identifier.hexadecimal(bytes)
+        let digits = bytes.hexadecimal
         return [8, 4, 4, 4, 12].reduce(into: (text: "", rest: Substring(digits))) { result, count in
             result.text += (result.text.isEmpty ? "" : "-") + result.rest.prefix(count)
             result.rest = result.rest.dropFirst(count)

@@ -68,10 +68,9 @@ package struct MatomoVendor: Vendor {
         guard let members = request.object?.members else {
             return QueryItems(parsing: request.string?.drop { $0 != "?" }.dropFirst() ?? "")
         }
-        let texts = members.map { member in
-            "\(PercentCoding.encode(member.name))=\(PercentCoding.encode(member.value.string ?? member.value.serialized()))"
-        }
-        return QueryItems(parsing: texts.joined(separator: "&"))
+        var items = QueryItems()
+        for member in members { items.append(member.name, member.value.string ?? member.value.serialized()) }
+        return items
     }
 
     /// Whether a request can be tracked.

@@ -41,20 +41,20 @@ package struct MixpanelVendor: Vendor {
         guard request.body.count <= Self.limits.bytes else {
             return failure(status: 413, message: "request exceeds max limit of \(Self.limits.bytes) bytes")
         }
-        guard let things = Self.things(in: request, data: data) else {
+        guard let items = Self.items(in: request, data: data) else {
             return failure(status: 400, message: "request body is not valid JSON")
         }
-        guard things.count <= Self.limits.count else {
+        guard items.count <= Self.limits.count else {
             return failure(status: 400, message: "request exceeds max limit of \(Self.limits.count) records")
         }
         guard name == "import", data == nil else {
-            let problem = things.lazy.compactMap { Self.problem(of: $0, in: name) }.first
+            let problem = items.lazy.compactMap { Self.problem(of: $0, in: name) }.first
             guard parameters["verbose"] == "1" else { return HTTPResponse(text: problem == nil ? "1" : "0") }
             return HTTPResponse(json: [
                 "status": problem == nil ? 1 : 0, "error": problem.map { .string($0) } ?? .null,
             ])
         }
-        return imported(things, isStrict: request.query["strict"] == "1")
+        return imported(items, isStrict: request.query["strict"] == "1")
     }
 
     /// Whether a request may import: it has the project's token, or the name and the secret of a service account.
@@ -66,7 +66,7 @@ package struct MixpanelVendor: Vendor {
     }
 
     /// The records of a request; nil if they cannot be read.
-    private static func things(in request: SimulatedRequest, data: String?) -> [JSONValue]? {
+    private static func items(in request: SimulatedRequest, data: String?) -> [JSONValue]? {
         if data == nil, request.mediaType == "application/x-ndjson" {
             let lines = request.body.split(separator: UInt8(ascii: "\n"))
             return try? lines.map { try JSONValue(parsing: Array($0)) }

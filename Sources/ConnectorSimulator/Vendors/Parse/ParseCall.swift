@@ -14,7 +14,7 @@ struct ParseCall {
     /// The fields of the body.
     var body: JSONObject
     /// The items of the query.
-    var query = QueryItems(parsing: "")
+    var query = QueryItems()
     /// The most objects that a query returns.
     var maxLimit = Int.max
 

@@ -32,19 +32,19 @@ indirect enum PostgRESTCondition {
     }
 
     /// Whether a row passes: whether the condition is true of it.
-    func passes(_ row: JSONObject) -> Bool { truth(of: row) == true }
+    func passes(_ row: JSONObject) -> Bool { matches(row) == true }
 
     /// Whether the condition is true of a row, in the three-valued logic of SQL; nil for unknown, as each comparison with a null
     /// column is except `is`.
-    private func truth(of row: JSONObject) -> Bool? {
+    private func matches(_ row: JSONObject) -> Bool? {
         switch self {
         case .all(let conditions):
-            let truths = conditions.map { $0.truth(of: row) }
-            return truths.contains(false) ? false : truths.contains(nil) ? nil : true
+            let results = conditions.map { $0.matches(row) }
+            return results.contains(false) ? false : results.contains(nil) ? nil : true
         case .any(let conditions):
-            let truths = conditions.map { $0.truth(of: row) }
-            return truths.contains(true) ? true : truths.contains(nil) ? nil : false
-        case .not(let condition): return condition.truth(of: row).map { !$0 }
+            let results = conditions.map { $0.matches(row) }
+            return results.contains(true) ? true : results.contains(nil) ? nil : false
+        case .not(let condition): return condition.matches(row).map { !$0 }
         case .comparison(let column, let word, let texts):
             let (value, text) = (column.value(in: row), texts.first ?? "")
             if word == "is" { return text == "not_null" ? value != .null : value.serialized() == text }

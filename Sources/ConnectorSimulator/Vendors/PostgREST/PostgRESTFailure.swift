@@ -20,7 +20,7 @@ struct PostgRESTFailure: Error {
         return PostgRESTFailure(status: 400, code: "PGRST100", message: message)
     }
 
-    /// A body that is no JSON document.
+    /// A body that is not a JSON document.
     static let noJSON = PostgRESTFailure(status: 400, code: "PGRST102", message: "Empty or invalid json")
     /// A body of rows with different columns.
     static let differentKeys = PostgRESTFailure(status: 400, code: "PGRST102", message: "All object keys must match")

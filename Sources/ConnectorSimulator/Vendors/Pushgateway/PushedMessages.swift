@@ -110,7 +110,7 @@ struct PushedMessages {
         return message
     }
 
-    /// The refusal of bytes that are no message.
+    /// The refusal of bytes that are not a message.
     private static let malformed = Refusal(message: "proto: illegal wireType or length")
 
     /// Reads a number of seven bits a byte, the lowest first.

@@ -55,7 +55,7 @@ struct PushedText {
         return (name, type.lowercased())
     }
 
-    /// Reads a line that is no comment.
+    /// Reads a line that is not a comment.
     private mutating func sample() throws(Refusal) -> (name: String, labels: [String: String], value: Double) {
         let name = word(":")
         guard !name.isEmpty else { throw refusal("invalid metric name") }

@@ -89,11 +89,9 @@ extension JSONReader {
         answer.headers = texts("headers", in: object, at: place).map { ($0, .init($1)) }
         answer.query = texts("query", in: object, at: place).map { (TextPattern($0), TextPattern($1)) }
         answer.body = object["body"]
-        answer.bytes = value("base64", in: object, at: place, kind: "Base64") { $0.string.flatMap(Base64.decode) }
-        answer.digest = value("sha256", in: object, at: place, kind: "64 hexadecimal digits in lower case") { value in
-            value.string.flatMap {
-                $0.utf8.count == 64 && $0.utf8.allSatisfy("0123456789abcdef".utf8.contains) ? $0 : nil
-            }
+        answer.bytes = string("base64", in: object, at: place, kind: "Base64") { Base64.decode($0) }
+        answer.digest = string("sha256", in: object, at: place, kind: "64 hexadecimal digits in lower case") { text in
+            text.utf8.count == 64 && text.utf8.allSatisfy(\.isLowercaseHexDigit) ? text : nil
         }
     }
 
@@ -115,7 +113,7 @@ extension JSONReader {
             object["json"].map { HTTPResponse(status: status, json: $0) }
             ?? string("text", in: object, at: place).map { HTTPResponse(status: status, text: $0) }
             ?? HTTPResponse(status: status)
-        if let body = value("base64", in: object, at: place, kind: "Base64", { $0.string.flatMap(Base64.decode) }) {
+        if let body = string("base64", in: object, at: place, kind: "Base64", { Base64.decode($0) }) {
             response.body = body
         }
         if isExact { response.headers["Content-Type"] = nil }
@@ -138,6 +136,13 @@ extension JSONReader {
         guard let members = members(of: value, at: here, allowed: ["code", "message", "retryable"]) else { return nil }
         let (code, isRetryable) = failureKind(in: members, at: here)
         let message = string("message", in: members, at: here)
+        if let message, message.utf8.count > RequestFailure.messageLimit {
+            report(
+                .invalidValue,
+                "\(self.name(of: here.appending("message"))) has more than \(RequestFailure.messageLimit >> 10) KiB",
+                at: here.appending("message")
+            )
+        }
         return RequestFailure(code, message ?? "simulated", isRetryable: isRetryable)
     }
 

@@ -135,7 +135,7 @@ struct S3Authorization {
 
     /// The signature of a text of a kind.
     private func code(_ kind: String, _ text: String, _ key: [UInt8]) -> String {
-        Identifier.hexadecimal(HMACSHA256.code(of: Array("\(kind)\n\(date)\n\(scope)\n\(text)".utf8), key: key))
+        HMACSHA256.code(of: Array("\(kind)\n\(date)\n\(scope)\n\(text)".utf8), key: key).hexadecimal
     }
 
     /// The request in the form that is signed.

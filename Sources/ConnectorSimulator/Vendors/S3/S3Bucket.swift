@@ -53,5 +53,5 @@ struct S3Bucket {
     var uploads: [String: Upload] = [:]
 
     /// The entity tag for an MD5 digest, with quotes.
-    static func tag(_ digest: [UInt8]) -> String { "\"\(Identifier.hexadecimal(digest))\"" }
+    static func tag(_ digest: [UInt8]) -> String { "\"\(digest.hexadecimal)\"" }
 }

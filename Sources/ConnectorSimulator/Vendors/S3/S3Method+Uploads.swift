@@ -111,7 +111,7 @@ extension S3Method {
         try checkConditions()
         bucket.uploads[uploadID] = nil
         // The tag of an object in parts is no digest of its content (AWS, "Checking object integrity").
-        let tag = "\"\(Identifier.hexadecimal(MD5.digest(of: digests)))-\(parts.count)\""
+        let tag = "\"\(MD5.digest(of: digests).hexadecimal)-\(parts.count)\""
         let saved = Self.element("ETag", text: save(content, tag, upload.fields))
         let path = PercentCoding.encode(name) + "/" + PercentCoding.encode(key.text)
         let location = Self.element("Location", text: "\(request.baseURL)/\(path)")

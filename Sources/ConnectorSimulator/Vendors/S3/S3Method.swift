@@ -87,7 +87,7 @@ struct S3Method {
         }
     }
 
-    /// The refusal of a request that is none of those above: its parameters name something that is not implemented.
+    /// The refusal of a request that is not one of those above: its parameters name something that is not implemented.
     private func refusal(_ parameters: [String], _ known: Set<String>) -> S3Failure {
         let other = parameters.first { !known.contains($0) } ?? parameters.first
         return other.map { .notImplemented($0) } ?? .methodNotAllowed

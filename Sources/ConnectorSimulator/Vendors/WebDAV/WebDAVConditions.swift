@@ -5,9 +5,9 @@ internal import ConnectorBase
 
 /// Reads the field `If` (RFC 4918, section 10.4): lists such as `(["tag"])`, after a URL or for the resource of the request.
 ///
-/// There are no locks here, so no condition on the token of one holds.
+/// There are no locks here, so a condition on a lock token never holds.
 struct WebDAVConditions {
-    /// What is not read yet.
+    /// The unread rest.
     private var rest: Substring.UTF8View
 
     /// Whether one of the lists holds, that is, all its conditions; nil if the field is malformed.
@@ -37,7 +37,7 @@ struct WebDAVConditions {
         return rest.popFirst()
     }
 
-    /// The text before a character, which is read, too; nil if it does not come.
+    /// Consumes the text up to and including a character, and returns it without that; nil if the character is absent.
     private mutating func text(until end: Unicode.Scalar) -> String? {
         guard let index = rest.firstIndex(of: UInt8(ascii: end)) else { return nil }
         defer { rest = rest[rest.index(after: index)...] }

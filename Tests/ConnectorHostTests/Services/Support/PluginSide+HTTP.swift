@@ -69,6 +69,14 @@ extension HTTPOptions {
         options.connectTimeout = .seconds(3600)
         return options
     }
+
+    /// The patient ones, with connections that stay open.
+    static func lasting(_ change: (inout HTTPOptions) -> Void = { _ in }) -> HTTPOptions {
+        var options = patient
+        options.idleTimeout = .seconds(3600)
+        change(&options)
+        return options
+    }
 }
 
 /// Receives the end of one request.

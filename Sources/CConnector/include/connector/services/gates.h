@@ -45,8 +45,8 @@ typedef struct connector_gates_call {
     uint64_t deadline_ns;
     /**
      * The plugin's own call that this one serves: its connector_call.operation. 0 stands for the call that the thread
-     * is running, if any; a callback of the host runs in the call that asked for it. A number that is no call, such as
-     * UINT64_MAX, stands for none: for work beside the calls. When the host gives that call up, it cancels this one,
+     * is running, if any; a callback of the host runs in the call that asked for it. A number that no call has, such as
+     * UINT64_MAX, stands for none: use it for background work. When the host gives that call up, it cancels this one,
      * whose deadline is never later than that call's.
      */
     uint64_t during;

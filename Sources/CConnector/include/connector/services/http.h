@@ -164,7 +164,7 @@ typedef struct connector_http_receiver {
     uint64_t silence_ns;
     /**
      * For a request whose body comes in parts: runs after each `write` but the last, unless the request ends first. If
-     * the rest of the body is not sent, the next `write` tells.
+     * the rest of the body is not sent, the next `write` reports that.
      */
     connector_http_room CONNECTOR_NULLABLE room;
 } connector_http_receiver;

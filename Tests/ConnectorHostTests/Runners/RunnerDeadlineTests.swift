@@ -1,0 +1,268 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import ConnectorBase
+    import ConnectorHostTesting
+    import ConnectorManifest
+    import ConnectorTestSupport
+    import Glibc
+    import Logging
+    import Synchronization
+    import Testing
+
+    @testable import ConnectorHost
+    @testable import ConnectorInvocation
+    @testable import ConnectorIsolation
+    @testable import ConnectorPlatform
+
+    /// What becomes of calls and phases whose deadlines pass in a runner: which are made, what their errors say, and who is blamed.
+    @Suite(
+        .timeLimit(.minutes(5)),
+        .serialized,
+        .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer")
+    )
+    struct RunnerDeadlineTests {
+        /// Threads that calls may block.
+        private let threads = WorkerThreads()
+
+        private static func leaf(_ plugin: String, _ settings: String = #", "probe": "off""#) -> String {
+            let common = #""isolation": "process", "sandbox": "off", "heal": {"initial": "1s", "max": "1s"}"#
+            return TestHost.leaf("gate", plugin: plugin, settings: "\(common)\(settings)")
+        }
+
+        /// The process of the runner of `gate`.
+        private static func process(_ test: TestHost) throws -> pid_t {
+            pid_t(try #require(test.host.report.runners.first?.process))
+        }
+
+        /// The error of a call of `gate` with so much time.
+        private static func failing(
+            _ test: TestHost,
+            _ operation: String,
+            _ arguments: JSONObject = [:],
+            within timeout: Duration
+        ) -> Task<ConnectorError, any Error> {
+            Task {
+                try await failure { () throws(ConnectorError) in
+                    try await test.call("gate", operation, arguments, options: CallOptions(timeout: timeout))
+                }
+            }
+        }
+
+        /// Lets calls hold all the threads of the plugin `blocks`, and one more wait for a thread.
+        private static func holdAll(_ test: TestHost, within timeout: Duration) async throws
+            -> [Task<ConnectorError, any Error>]
+        {
+            let channel = try test.remoteChannel("gate")
+            let calls = (0...CallThreads.limit).map { _ in failing(test, "hold", within: timeout) }
+            while channel.state.withLock({ state in state.pending.values.count { $0.wait == .thread } }) != 1 {
+                await Task.yield()
+            }
+            await test.clock.timers(atLeast: calls.count)
+            return calls
+        }
+
+        // MARK: Calls that are given up
+
+        /// With the system's clock: host and runner tell the same time by it.
+        @Test func `a call that its stopped runner has not taken by its deadline is never made`() async throws {
+            let host = try ConnectorHost.testing(
+                "[\(Self.leaf("crashes"))]",
+                plugins: [Fixtures.contract("crashes")],
+                clock: SystemHostClock()
+            )
+            #expect(await host.open().isReady)
+            let gate = try host.gate("gate")
+            let process = pid_t(try #require(host.report.runners.first?.process))
+            #expect(kill(process, SIGSTOP) == 0)
+            let error = try await failure { () throws(ConnectorError) in
+                try await gate.call("judge", ["status": 0], options: CallOptions(timeout: .milliseconds(100)))
+            }
+            #expect(error.message.hasPrefix("judge did not begin within"), "\(error)")
+            #expect(kill(process, SIGCONT) == 0)
+            let judged = try await gate.call("judged")
+            #expect(judged == 0)
+            await host.close()
+        }
+
+        @Test func `a call in a lane that its stopped runner has not taken by its deadline is never made`() async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let gate = try test.host.gate("gate")
+            try await gate.withPrepared("held") { prepared throws(ConnectorError) in try prepared() }
+            let process = try Self.process(test)
+            try await RunnerHangTests.stop(process, of: "gate", test)
+            let call = Task(executorPreference: threads) {
+                try await failure { () throws(ConnectorError) in
+                    try await gate.withPrepared("hold") { prepared throws(ConnectorError) in try prepared() }
+                }
+            }
+            let wait = Duration.nanoseconds(Int64(CallOptions().timeoutNanoseconds - LaneStream.briefly))
+            await test.clock.advance(toTimerAfter: wait)
+            let error = try await call.value
+            #expect(error.message.hasPrefix("hold did not begin within"), "\(error)")
+            #expect(kill(process, SIGCONT) == 0)
+            #expect(try await test.call("gate", "held") == 0)
+            await test.host.close()
+        }
+
+        // MARK: Calls without a thread
+
+        @Test func `a call that finds no thread in its runner did not begin, and its plugin is not blamed`()
+            async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let channel = try test.remoteChannel("gate")
+            let process = try Self.process(test)
+            let holding = try await Self.holdAll(test, within: .seconds(1000))
+            let call = Self.failing(test, "pass", within: .seconds(1))
+            while !channel.state.withLock({ state in
+                state.pending.values.contains { $0.name == "pass" && $0.wait == .thread }
+            }) {
+                await Task.yield()
+            }
+            await test.clock.advance(toTimerAfter: .seconds(1))
+            let error = try await call.value
+            #expect(error.message.hasPrefix("pass did not begin within"), "\(error)")
+            #expect(error.cause == "no thread was free for it" && error.fix == nil, "\(error)")
+            #expect(try test.gate("gate").misbehaviourCount == 0)
+            #expect(kill(process, SIGKILL) == 0)
+            var errors: [ConnectorError] = []
+            for call in holding { errors.append(try await call.value) }
+            #expect(errors.count { $0.sending == .yes } == CallThreads.limit)
+            #expect(errors.count { $0.sending == .no } == 1)
+            await test.host.close()
+        }
+
+        @Test func `a runner all of whose threads for a gate are lost is ended, and the gate heals in another one`()
+            async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let runner = try test.remoteChannel("gate").runner
+            let calls = try await Self.holdAll(test, within: .seconds(1))
+            await test.clock.advance(toTimerAfter: .seconds(1))
+            var errors: [ConnectorError] = []
+            for call in calls { errors.append(try await call.value) }
+            #expect(errors.count { $0.message.hasPrefix("hold did not begin within") } == 1)
+            _ = await test.host.report { $0["gate"]?.misbehaviourCount == CallThreads.limit }
+            while runner.isAlive {
+                if !test.isAskingRunners { test.clock.advance(by: .milliseconds(500)) }
+                await Task.yield()
+            }
+            await runner.ended.wait()
+            #expect(runner.end?.description == CallThreads.exhausted(CallThreads.limit).message)
+            await RunnerHangTests.heal(test, "gate")
+            #expect(try await test.call("gate", "pass") == 2)
+            #expect(try test.gate("gate").crashCount == 1)
+            await test.host.close()
+        }
+
+        @Test func `late functions that return are not lost, although others hold all the threads soon after`()
+            async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let gate = try test.host.gate("gate")
+            let channel = try test.remoteChannel("gate")
+            /// Makes a call in a lane, which needs none of the threads.
+            func callInLane(_ operation: String) async throws -> Int64 {
+                try await gate.withPrepared(operation) { call throws(ConnectorError) in
+                    try call()
+                    return try call.integer()
+                }
+            }
+            let calls = try await Self.holdAll(test, within: .seconds(1))
+            await test.clock.advance(toTimerAfter: .seconds(1))
+            for call in calls { _ = try await call.value }
+            _ = await test.host.report { $0["gate"]?.misbehaviourCount == CallThreads.limit }
+            while try await callInLane("held") != CallThreads.limit { await Task.yield() }
+            #expect(try await callInLane("release") == CallThreads.limit)
+            while !channel.functionsInside.isEmpty || test.isAskingRunners { await Task.yield() }
+            // As if as many others were late by now.
+            var function = PluginFunction("hold")
+            function.isOverdue = true
+            channel.state.withLock { [function] state in
+                for id in 1...UInt64(CallThreads.limit) { state.inside[.max - id] = function }
+            }
+            test.clock.advance(by: .seconds(30))
+            try await test.host.dependencies.calls.cancelThreads.result { () throws(ConnectorError) in }
+            #expect(channel.runner.isAlive)
+            channel.state.withLock { $0.inside = [:] }
+            #expect(try await test.call("gate", "pass") == 2)
+            #expect(try test.gate("gate").crashCount == 0)
+            await test.host.close()
+        }
+
+        @Test func `a function that still runs at the deadline of its cancelled call is misbehaviour`() async throws {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let channel = try test.remoteChannel("gate")
+            let call = Self.failing(test, "hold", within: .seconds(1))
+            while try await test.call("gate", "held") != 1 { await Task.yield() }
+            call.cancel()
+            #expect(try await call.value.code == .cancelled)
+            #expect(try test.gate("gate").misbehaviourCount == 0)
+            await test.clock.advance(toTimerAfter: .seconds(1))
+            _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+            #expect(channel.functionsInside.map(\.isOverdue) == [true])
+            #expect(try await test.call("gate", "release") == 1)
+            while !channel.functionsInside.isEmpty { await Task.yield() }
+            await test.host.close()
+        }
+
+        // MARK: Phases
+
+        @Test func `a plugin is not blamed for a proof that its stopped runner has not taken`() async throws {
+            let test = try await TestHost.opened(Self.leaf("crashes", #", "probe": "30s", "timeout": "7s""#))
+            let process = try Self.process(test)
+            try await RunnerHangTests.stop(process, of: "gate", test)
+            test.clock.advance(by: .seconds(30))
+            await test.clock.advance(toTimerAfter: .seconds(7))
+            _ = await test.host.report { $0["gate"]?.state == .degraded }
+            let error = try #require(try test.gate("gate").error)
+            #expect(error.message.hasPrefix("probe did not begin within"), "\(error)")
+            #expect(error.fix == nil, "\(error)")
+            #expect(kill(process, SIGCONT) == 0)
+            while test.isAskingRunners { await Task.yield() }
+            await test.host.close()
+        }
+
+        @Test func `a plugin is not blamed for its end that its stopped runner has not taken`() async throws {
+            let lines = Journal<String>()
+            let test = try TestHost(
+                Self.leaf("crashes", #", "probe": "off", "timeout": "1s""#),
+                logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+            )
+            #expect(await test.host.open().isReady)
+            let process = try Self.process(test)
+            try await RunnerHangTests.stop(process, of: "gate", test)
+            await test.clock.advance(by: .milliseconds(250)) { await test.host.close() }
+            #expect(lines.values.contains { $0.hasPrefix("runner takes no messages") }, "\(lines.values)")
+            #expect(!lines.values.contains { $0.hasPrefix("plugin blocks") }, "\(lines.values)")
+            while kill(process, 0) == 0 { await Task.yield() }
+        }
+
+        // MARK: Callbacks
+
+        @Test func `a callback that does not return is the cause of the call that it holds up`() async throws {
+            let test = try await TestHost.opened(Self.leaf("crashes"))
+            let channel = try test.remoteChannel("gate")
+            let first = Self.failing(test, "begin", ["how": "callback"], within: .seconds(1000))
+            await test.clock.advance(toTimerAfter: .milliseconds(1))
+            while channel.state.withLock({ $0.callbackSince == nil }) { await Task.yield() }
+            test.clock.advance(by: .milliseconds(1))
+            let second = Self.failing(test, "later", within: .seconds(5))
+            while !channel.state.withLock({ state in
+                state.pending.values.contains { $0.name == "later" && $0.hasReturned }
+            }) {
+                await Task.yield()
+            }
+            await test.clock.advance(toTimerAfter: .seconds(5))
+            let error = try await second.value
+            #expect(error.message.hasPrefix("later did not complete within"), "\(error)")
+            #expect(error.cause?.hasPrefix("a callback of a request or timer did not return") == true, "\(error)")
+            _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+            await test.advance(by: .seconds(1)) { await test.host.close() }
+            _ = try await first.value
+        }
+    }
+#endif
