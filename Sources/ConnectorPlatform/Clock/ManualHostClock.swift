@@ -29,7 +29,7 @@ public final class ManualHostClock: HostClock {
         func has(_ timers: Awaited) -> Bool {
             switch timers {
             case .count(let count): queue.count >= count
-            case .one(let deadline): queue.hasTimer(at: deadline)
+            case .due(let count, let deadline): queue.count(at: deadline) >= count
             }
         }
     }
@@ -38,8 +38,8 @@ public final class ManualHostClock: HostClock {
     private enum Awaited {
         /// At least this many timers.
         case count(Int)
-        /// A timer that is due at exactly this time.
-        case one(deadline: UInt64)
+        /// At least this many timers that are due at exactly this time.
+        case due(count: Int, deadline: UInt64)
     }
 
     private let state: Mutex<State>
@@ -147,19 +147,24 @@ public final class ManualHostClock: HostClock {
     ///
     /// Ignores other timers, such as those of the host's housekeeping.
     public func timer(dueAfter duration: Duration) async {
-        await wait { now in .one(deadline: now.saturatingAdding(duration.nanoseconds)) }
+        await timers(atLeast: 1, dueAfter: duration)
+    }
+
+    /// Waits until at least `count` timers are due exactly `duration` from now, or until the task is cancelled.
+    package func timers(atLeast count: Int, dueAfter duration: Duration) async {
+        await wait { now in .due(count: count, deadline: now.saturatingAdding(duration.nanoseconds)) }
     }
 
     /// Waits until a timer is due exactly `duration` from now, and moves the clock there. If the task is cancelled first, the
     /// clock stands still.
     public func advance(toTimerAfter duration: Duration) async {
-        let isDue = await wait { now in .one(deadline: now.saturatingAdding(duration.nanoseconds)) }
+        let isDue = await wait { now in .due(count: 1, deadline: now.saturatingAdding(duration.nanoseconds)) }
         if isDue { advance(by: duration) }
     }
 
     /// Whether a timer is due exactly `duration` from now.
     public func hasTimer(dueAfter duration: Duration) -> Bool {
-        state.withLock { $0.queue.hasTimer(at: $0.now.saturatingAdding(duration.nanoseconds)) }
+        state.withLock { $0.queue.count(at: $0.now.saturatingAdding(duration.nanoseconds)) > 0 }
     }
 
     /// Waits until timers are waiting, or until the task is cancelled.

@@ -39,9 +39,9 @@ package struct TimerQueue: Sendable {
     /// The number of waiting timers.
     package var count: Int { slots.count - free.count }
 
-    /// Whether a waiting timer is due at exactly this time.
-    package func hasTimer(at deadline: UInt64) -> Bool {
-        heap.contains { $0.deadline == deadline && slot(of: $0.timer) != nil }
+    /// The number of waiting timers that are due at exactly this time.
+    package func count(at deadline: UInt64) -> Int {
+        heap.count { $0.deadline == deadline && slot(of: $0.timer) != nil }
     }
 
     /// Adds a timer.

@@ -293,7 +293,7 @@ package final class HTTPExchange: Sendable {
     /// would be told that there is nothing to delete, or that the condition no longer holds.
     private func mayRepeat(_ request: OutgoingRequest, after error: any Error, wasSent: Bool) -> Bool {
         let isConditional = ["If-Match", "If-None-Match", "If-Unmodified-Since"].contains { request.headers[$0] != nil }
-        let isUnsent = !wasSent && (error as? HTTPClientError) == .remoteConnectionClosed
+        let isUnsent = !wasSent && (error as? ChannelError) == .ioOnClosedChannel
         let isStale = error is WireCheck.StaleConnection
         guard isUnsent || isStale && (request.isSafe || request.method == "PUT" && !isConditional),
             !request.isBodyInParts

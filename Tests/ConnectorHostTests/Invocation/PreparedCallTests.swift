@@ -195,7 +195,8 @@ import Testing
             try pair.set(Array("[1]".utf8), at: 0)
             for _ in 0..<10 { try pair() }
         }
-        #expect(try await values.call("released").integer ?? 0 >= before + 20)
+        // A runner gives the last ones back after its answer.
+        while try await values.call("released").integer ?? 0 < before + 20 { await Task.yield() }
     }
 
     @Test(arguments: TestChannel.all)

@@ -59,7 +59,7 @@
             while channel.state.withLock({ state in state.pending.values.count { $0.wait == .thread } }) != 1 {
                 await Task.yield()
             }
-            await test.clock.timers(atLeast: calls.count)
+            await test.clock.timers(atLeast: calls.count, dueAfter: timeout)
             return calls
         }
 
@@ -76,6 +76,7 @@
             let gate = try host.gate("gate")
             let process = pid_t(try #require(host.report.runners.first?.process))
             #expect(kill(process, SIGSTOP) == 0)
+            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
             let error = try await failure { () throws(ConnectorError) in
                 try await gate.call("judge", ["status": 0], options: CallOptions(timeout: .milliseconds(100)))
             }
@@ -135,87 +136,18 @@
             await test.host.close()
         }
 
-        @Test func `a runner all of whose threads for a gate are lost is ended, and the gate heals in another one`()
-            async throws
-        {
-            let test = try await TestHost.opened(Self.leaf("blocks"))
-            let runner = try test.remoteChannel("gate").runner
-            let calls = try await Self.holdAll(test, within: .seconds(1))
-            await test.clock.advance(toTimerAfter: .seconds(1))
-            var errors: [ConnectorError] = []
-            for call in calls { errors.append(try await call.value) }
-            #expect(errors.count { $0.message.hasPrefix("hold did not begin within") } == 1)
-            _ = await test.host.report { $0["gate"]?.misbehaviourCount == CallThreads.limit }
-            while runner.isAlive {
-                if !test.isAskingRunners { test.clock.advance(by: .milliseconds(500)) }
-                await Task.yield()
-            }
-            await runner.ended.wait()
-            #expect(runner.end?.description == CallThreads.exhausted(CallThreads.limit).message)
-            await RunnerHangTests.heal(test, "gate")
-            #expect(try await test.call("gate", "pass") == 2)
-            #expect(try test.gate("gate").crashCount == 1)
-            await test.host.close()
-        }
-
-        @Test func `late functions that return are not lost, although others hold all the threads soon after`()
-            async throws
-        {
-            let test = try await TestHost.opened(Self.leaf("blocks"))
-            let gate = try test.host.gate("gate")
-            let channel = try test.remoteChannel("gate")
-            /// Makes a call in a lane, which needs none of the threads.
-            func callInLane(_ operation: String) async throws -> Int64 {
-                try await gate.withPrepared(operation) { call throws(ConnectorError) in
-                    try call()
-                    return try call.integer()
-                }
-            }
-            let calls = try await Self.holdAll(test, within: .seconds(1))
-            await test.clock.advance(toTimerAfter: .seconds(1))
-            for call in calls { _ = try await call.value }
-            _ = await test.host.report { $0["gate"]?.misbehaviourCount == CallThreads.limit }
-            while try await callInLane("held") != CallThreads.limit { await Task.yield() }
-            #expect(try await callInLane("release") == CallThreads.limit)
-            while !channel.functionsInside.isEmpty || test.isAskingRunners { await Task.yield() }
-            // As if as many others were late by now.
-            var function = PluginFunction("hold")
-            function.isOverdue = true
-            channel.state.withLock { [function] state in
-                for id in 1...UInt64(CallThreads.limit) { state.inside[.max - id] = function }
-            }
-            test.clock.advance(by: .seconds(30))
-            try await test.host.dependencies.calls.cancelThreads.result { () throws(ConnectorError) in }
-            #expect(channel.runner.isAlive)
-            channel.state.withLock { $0.inside = [:] }
-            #expect(try await test.call("gate", "pass") == 2)
-            #expect(try test.gate("gate").crashCount == 0)
-            await test.host.close()
-        }
-
-        @Test func `a function that still runs at the deadline of its cancelled call is misbehaviour`() async throws {
-            let test = try await TestHost.opened(Self.leaf("blocks"))
-            let channel = try test.remoteChannel("gate")
-            let call = Self.failing(test, "hold", within: .seconds(1))
-            while try await test.call("gate", "held") != 1 { await Task.yield() }
-            call.cancel()
-            #expect(try await call.value.code == .cancelled)
-            #expect(try test.gate("gate").misbehaviourCount == 0)
-            await test.clock.advance(toTimerAfter: .seconds(1))
-            _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
-            #expect(channel.functionsInside.map(\.isOverdue) == [true])
-            #expect(try await test.call("gate", "release") == 1)
-            while !channel.functionsInside.isEmpty { await Task.yield() }
-            await test.host.close()
-        }
-
         // MARK: Phases
 
         @Test func `a plugin is not blamed for a proof that its stopped runner has not taken`() async throws {
             let test = try await TestHost.opened(Self.leaf("crashes", #", "probe": "30s", "timeout": "7s""#))
             let process = try Self.process(test)
             try await RunnerHangTests.stop(process, of: "gate", test)
+            let channel = try test.remoteChannel("gate")
             test.clock.advance(by: .seconds(30))
+            while !channel.state.withLock({ $0.pending.values.contains { $0.isPhase && $0.message != nil } }) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             await test.clock.advance(toTimerAfter: .seconds(7))
             _ = await test.host.report { $0["gate"]?.state == .degraded }
             let error = try #require(try test.gate("gate").error)
