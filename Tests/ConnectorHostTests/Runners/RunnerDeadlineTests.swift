@@ -158,21 +158,6 @@
             await test.host.close()
         }
 
-        @Test func `a plugin is not blamed for its end that its stopped runner has not taken`() async throws {
-            let lines = Journal<String>()
-            let test = try TestHost(
-                Self.leaf("crashes", #", "probe": "off", "timeout": "1s""#),
-                logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
-            )
-            #expect(await test.host.open().isReady)
-            let process = try Self.process(test)
-            try await RunnerHangTests.stop(process, of: "gate", test)
-            await test.clock.advance(by: .milliseconds(250)) { await test.host.close() }
-            #expect(lines.values.contains { $0.hasPrefix("runner takes no messages") }, "\(lines.values)")
-            #expect(!lines.values.contains { $0.hasPrefix("plugin blocks") }, "\(lines.values)")
-            while kill(process, 0) == 0 { await Task.yield() }
-        }
-
         // MARK: Callbacks
 
         @Test func `a callback that does not return is the cause of the call that it holds up`() async throws {
