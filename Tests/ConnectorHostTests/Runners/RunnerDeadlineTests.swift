@@ -7,7 +7,6 @@
     import ConnectorManifest
     import ConnectorTestSupport
     import Glibc
-    import Logging
     import Synchronization
     import Testing
 
