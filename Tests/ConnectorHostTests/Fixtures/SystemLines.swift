@@ -20,3 +20,8 @@ func systemLines(_ path: String) -> [Substring] {
     }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
 }
+
+/// Waits until a process has stopped.
+func awaitStop(of process: pid_t) async {
+    while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+}

@@ -444,7 +444,7 @@ struct RunnerCrashTests {
             }
             // A runner that has not stopped yet would answer when it is asked whether it lives.
             let process = try #require(before.integer)
-            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+            await awaitStop(of: pid_t(process))
             await test.clock.advance(toTimerAfter: .seconds(5))
             #expect(try await answer.code == .timedOut)
             await test.clock.advance(toTimerAfter: .seconds(2))

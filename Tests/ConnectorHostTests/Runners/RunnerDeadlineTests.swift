@@ -75,7 +75,7 @@
             let gate = try host.gate("gate")
             let process = pid_t(try #require(host.report.runners.first?.process))
             #expect(kill(process, SIGSTOP) == 0)
-            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+            await awaitStop(of: process)
             let error = try await failure { () throws(ConnectorError) in
                 try await gate.call("judge", ["status": 0], options: CallOptions(timeout: .milliseconds(100)))
             }

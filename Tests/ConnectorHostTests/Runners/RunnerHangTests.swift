@@ -53,11 +53,6 @@
             }
         }
 
-        /// Waits until a process has stopped.
-        private static func awaitStop(of process: pid_t) async {
-            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
-        }
-
         /// How long after its beginning a call in a lane gets a timer that is due, on a clock that has not moved since.
         private static let laneWait = Duration.nanoseconds(
             Int64(CallOptions().timeoutNanoseconds - LaneStream.briefly)
@@ -159,7 +154,7 @@
             Task { opened.send(await test.host.open()) }
             while test.host.dependencies.runners.runners.isEmpty { await Task.yield() }
             let process = pid_t(try #require(test.host.dependencies.runners.runners.first).processNumber)
-            await Self.awaitStop(of: process)
+            await awaitStop(of: process)
             try await Self.advance(test) { opened.value != nil && kill(process, 0) == -1 }
             let gate = try #require(opened.value?["gate"])
             #expect(gate.state == .failed && gate.error?.code == .timedOut, "\(gate.error?.description ?? "")")

@@ -300,7 +300,7 @@ struct StandbyTests {
             // Both standbys are in one runner. As long as it is stopped, no other one opens there.
             let process = pid_t(try #require(try test.gate("gate").standby?.process))
             #expect(kill(process, SIGSTOP) == 0)
-            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+            await awaitStop(of: process)
             gate.renewStandby()
             // A switch after an attempt has begun, and before there is a generation, finds nothing to end.
             func outdate() -> Bool {
