@@ -144,7 +144,7 @@ import Testing
             let call = Task { await model.perform(beginning) }
             // Until the plugin knows the call, it has no progress to tell.
             let telling = try await act(model, progress, ["name": "console", "text": "{\"done\": 1}"])
-            while await model.perform(telling).sentence.contains("failed") { await Task.yield() }
+            while await model.perform(telling).sentence.contains("failed") { try await Task.checkedYield() }
             var shown = await model.snapshot(for: [begin]).calls[begin]
             #expect(shown?.progress == [#"{"done":1}"#] && shown?.outcome == nil)
             let ending = try await act(model, finish, ["name": "console", "value": "[1]"])

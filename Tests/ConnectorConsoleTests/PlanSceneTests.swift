@@ -61,31 +61,31 @@ struct PlanSceneTests {
     }
 
     /// The snapshot of a model once its plan has been made.
-    private func snapshot(_ model: HostConsoleModel) async -> ConsoleSnapshot {
+    private func snapshot(_ model: HostConsoleModel) async throws -> ConsoleSnapshot {
         while true {
-            let snapshot = await model.snapshot(for: [.plan])
+            let snapshot = try await model.snapshot(for: [.plan])
             if snapshot.plan != nil { return snapshot }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
-    private func scene(_ model: HostConsoleModel) async -> Scene {
-        ConsoleRegistry.standard.scene(for: .plan, of: await snapshot(model))
+    private func scene(_ model: HostConsoleModel) async throws -> Scene {
+        ConsoleRegistry.standard.scene(for: .plan, of: try await snapshot(model))
     }
 
     @Test func `the button applies the plan as shown, and is refused with what has changed since`() async throws {
         let test = try FileHost()
         await test.host.open()
         let model = HostConsoleModel(test.host)
-        let loading = ConsoleRegistry.standard.scene(for: .plan, of: await model.snapshot(for: [.plan]))
+        let loading = ConsoleRegistry.standard.scene(for: .plan, of: try await model.snapshot(for: [.plan]))
         #expect(loading.components.first?.state == .loading)
-        var scene = await scene(model)
+        var scene = try await scene(model)
         #expect(scene.text.contains("nothing to do: 1 connector runs as the file says"))
         #expect(scene.acts.map(\.verb) == [.plan])
 
         try test.write("2")
         #expect(await model.perform(scene.acts[0]).isFailure == false)
-        scene = await self.scene(model)
+        scene = try await self.scene(model)
         #expect(scene.text.contains("~ gate") && scene.text.contains("opens beside the one that runs"))
         #expect(scene.text.contains("config.replies: 1 → 2"))
         let apply = try #require(scene.acts.first { $0.verb == .apply })
@@ -95,18 +95,18 @@ struct PlanSceneTests {
         #expect(refused.sentence.contains("the file \(test.directory)/connectors.json"))
         #expect(try await test.host.gate("gate").call("answer", ["value": 0]) == 1)
 
-        scene = await self.scene(model)
+        scene = try await self.scene(model)
         #expect(scene.text.contains("config.replies: 1 → 3"))
         let next = try #require(scene.acts.first { $0.verb == .apply })
         #expect(next.id != apply.id)
         #expect(await model.perform(next).sentence == "applied: 1 changed, 0 kept")
         #expect(try await test.host.gate("gate").call("answer", ["value": 0]) == 3)
-        scene = await self.scene(model)
+        scene = try await self.scene(model)
         #expect(scene.text.contains("nothing to do"))
 
         try test.write(text: "{")
         _ = await model.perform(scene.acts[0])
-        scene = await self.scene(model)
+        scene = try await self.scene(model)
         #expect(scene.text.contains("the file is not valid") && scene.text.contains("[syntax]"))
         #expect(scene.acts.map(\.verb) == [.plan])
         await test.host.close()
@@ -161,7 +161,7 @@ struct PlanSceneTests {
         await test.host.open()
         try test.write("2")
         let model = HostConsoleModel(test.host)
-        let snapshot = await snapshot(model)
+        let snapshot = try await snapshot(model)
         var session = TerminalSession(
             .standard,
             snapshot,

@@ -147,7 +147,7 @@ import Testing
         let route = Route(["system"])
         var scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
         while scene.components.contains(where: { $0.state == .loading }) {
-            await Task.yield()
+            try await Task.checkedYield()
             scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
         }
         #expect(scene.component("machine now")?.rows.contains { $0.cells[0].text == "load.1m" } == true)

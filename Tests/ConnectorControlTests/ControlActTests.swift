@@ -71,9 +71,9 @@ struct ControlActTests: ControlTests {
     // MARK: Stopping
 
     /// Waits until the plugin of the gate has a call of a name pending.
-    private func taken(_ name: String, _ host: ConnectorHost) async {
+    private func taken(_ name: String, _ host: ConnectorHost) async throws {
         let arguments: JSONObject = ["name": .string(name), "text": "null"]
-        while (try? await host.gate("a").call("progress", arguments)) == nil { await Task.yield() }
+        while (try? await host.gate("a").call("progress", arguments)) == nil { try await Task.checkedYield() }
     }
 
     private func begin(_ name: String, accept: String? = nil) -> ServerRequest {
@@ -87,7 +87,7 @@ struct ControlActTests: ControlTests {
             let api = ControlAPI(host, acts: acts)
             let request = begin("control-ends")
             let call = Task { await api.respond(request) }
-            await taken("control-ends", host)
+            try await taken("control-ends", host)
             let ending = Task { await acts.end(within: .seconds(3600)) }
             let other = post("/api/v1/calls", #"{"connector": "a", "operation": "counts"}"#)
             var refused = await api.respond(other)
@@ -114,14 +114,14 @@ struct ControlActTests: ControlTests {
                 return
             }
             let stream = Task { try await write(BodyWriter { _ in }) }
-            await taken("control-cut", host)
-            await taken("control-cut-stream", host)
+            try await taken("control-cut", host)
+            try await taken("control-cut-stream", host)
             await acts.end(within: .zero)
             let response = await call.value
             #expect(response.status == 503)
             #expect(try error(response)["message"]?.string == "the host has stopped before the call ended")
             try await stream.value
-            while try await host.gate("a").call("counts")["cancels"] != 2 { await Task.yield() }
+            while try await host.gate("a").call("counts")["cancels"] != 2 { try await Task.checkedYield() }
         }
     }
 
@@ -289,7 +289,7 @@ struct ControlActTests: ControlTests {
         try await withAPI(connectors, plugin: "deliveries") { host, api in
             let gate = try host.gate("a")
             for _ in 1...7 { _ = try await gate.send("place", ["order": ["refuse"]]) }
-            while try await host.outboxStatistics()["a"]?.dead != 7 { await Task.yield() }
+            while try await host.outboxStatistics()["a"]?.dead != 7 { try await Task.checkedYield() }
             func page(_ query: String) async throws -> JSONValue {
                 let answer = await api.respond("GET", "/api/v1/dead?limit=3\(query)")
                 #expect(answer.status == 200)

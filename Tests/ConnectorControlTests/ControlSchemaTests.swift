@@ -38,7 +38,7 @@ struct ControlSchemaTests: ControlTests {
         await host.open()
         let gate = try host.gate("group/events")
         let dead = try await gate.send("place", ["order": ["refuse"]])
-        while try await host.outboxStatistics()["group/events"]?.dead != 1 { await Task.yield() }
+        while try await host.outboxStatistics()["group/events"]?.dead != 1 { try await Task.checkedYield() }
         try await host.close("group/events")
         _ = try await gate.send("track", ["event": "Seen", "userId": "u1"])
         let api = ControlAPI(host)

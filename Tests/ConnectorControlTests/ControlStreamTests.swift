@@ -24,7 +24,7 @@ struct ControlStreamTests: ControlTests {
     /// Makes the plugin finish a call as soon as the call is pending.
     private func finish(_ name: String, _ host: ConnectorHost) async throws {
         while (try? await host.gate("a").call("finish", ["name": .string(name), "value": 1])) == nil {
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
@@ -62,7 +62,7 @@ struct ControlStreamTests: ControlTests {
             let parts = try started(response)
             let gate = try host.gate("a")
             while (try? await gate.call("progress", ["name": .string(name), "text": "{\"done\": 1}"])) == nil {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             _ = try await gate.call("finish", ["name": .string(name), "value": 7])
             let progress = #"{"version":1,"progress":{"done":1}}"#
@@ -91,7 +91,9 @@ struct ControlStreamTests: ControlTests {
             let request = post("/api/v1/calls", #"{"connector": "a", "operation": "begin", "arguments": ["api-left"]}"#)
             let asking = Task { await api.respond(request) }
             let gate = try host.gate("a")
-            while (try? await gate.call("progress", ["name": "api-left", "text": "1"])) == nil { await Task.yield() }
+            while (try? await gate.call("progress", ["name": "api-left", "text": "1"])) == nil {
+                try await Task.checkedYield()
+            }
             asking.cancel()
             #expect(try error(await asking.value)["code"] == "cancelled")
             try await cancellations(host, reach: 1)
@@ -103,7 +105,9 @@ struct ControlStreamTests: ControlTests {
                 )
             )
             var reader: (status: Int, parts: AsyncStream<[UInt8]>)? = (streamed.status, try started(streamed))
-            while (try? await gate.call("progress", ["name": "api-read", "text": "1"])) == nil { await Task.yield() }
+            while (try? await gate.call("progress", ["name": "api-read", "text": "1"])) == nil {
+                try await Task.checkedYield()
+            }
             #expect(reader?.status == 200)
             // Nobody reads it.
             reader = nil
@@ -240,7 +244,7 @@ struct ControlStreamTests: ControlTests {
             }
             while !hasRead.load(ordering: .relaxed) {
                 publish("last")
-                await Task.yield()
+                try await Task.checkedYield()
             }
             #expect(await reading.value.contains("\"last\""))
         }

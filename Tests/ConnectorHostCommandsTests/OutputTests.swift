@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -197,7 +198,7 @@ import Testing
         child.signal(SIGTERM)
         let result = try await child.finish()
         #expect(result.status == (["run", "console"].contains(arguments[0]) ? 0 : 143), "\(result)")
-        while !hasEnded(process) { await Task.yield() }
+        while !hasEnded(process) { try await Task.checkedYield() }
     }
 
     @Test(arguments: [

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -132,7 +133,7 @@ import Testing
         host.signal(SIGTERM)
         let status = try await host.finish().status
         #expect(status == 0 || status == 143)
-        while !hasEnded(process) { await Task.yield() }
+        while !hasEnded(process) { try await Task.checkedYield() }
     }
 
     @Test func `an image is swapped while its connector runs, or refused with the reason`() async throws {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// `connector-host run --watch`.
@@ -54,7 +55,7 @@ import Testing
         // A program that another test starts at this moment may still have the terminal.
         while !hasEnded("\(host.identifier)") {
             host.signal(1)
-            await Task.yield()
+            try await Task.checkedYield()
         }
         // Its answer has nobody to read it.
         let result = try await host.finish()

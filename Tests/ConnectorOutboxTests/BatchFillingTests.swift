@@ -38,7 +38,7 @@ import Testing
         await bench.until { bench.statistics().delivered == 10 }
         #expect(bench.vendor.batches.map(\.count) == [5, 5])
         await bench.clock.timers(atLeast: 2)
-        await bench.advance(by: .seconds(3600)) { bench.statistics().delivered == 12 }
+        try await bench.advance(by: .seconds(3600)) { bench.statistics().delivered == 12 }
         #expect(bench.vendor.batches.map(\.count) == [5, 5, 2])
         await bench.outbox.close()
     }
@@ -104,7 +104,7 @@ import Testing
         bench.outbox.gatesChanged()
         await bench.until { bench.outbox.condition(of: "a") == .idle }
         #expect(bench.vendor.batches.isEmpty, "nothing leaves early")
-        await bench.advance(by: .seconds(3600)) { bench.statistics().delivered == 1 }
+        try await bench.advance(by: .seconds(3600)) { bench.statistics().delivered == 1 }
         #expect(bench.vendor.batches == [["event-1"]])
         await bench.outbox.close()
     }

@@ -33,7 +33,7 @@ import Testing
         shift(bench.clock, by: hours)
         let end = bench.clock.now() + 125_000_000_000
         while bench.statistics().queued > 0, bench.clock.now() < end {
-            await bench.looked()
+            try await bench.looked()
             bench.clock.advance(by: .seconds(1))
         }
         #expect(bench.vendor.batches.last == ["event-1"])
@@ -54,7 +54,7 @@ import Testing
             _ = try await bench.outbox.append(bench.events(number...number), to: ["a"])
             shift(bench.clock, by: number % 2 == 1 ? 1 : -1)
             for _ in 1...20 {
-                await bench.looked()
+                try await bench.looked()
                 bench.clock.advance(by: .seconds(1))
             }
         }
@@ -62,7 +62,7 @@ import Testing
         #expect((minutes...2 * minutes + 10).contains(bench.vendor.batches.count), "\(bench.vendor.batches.count)")
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         for _ in 1...120 where bench.statistics().queued > 0 {
-            await bench.looked()
+            try await bench.looked()
             bench.clock.advance(by: .seconds(1))
         }
         #expect(bench.statistics().delivered == 60)
@@ -109,7 +109,7 @@ import Testing
         try await second.outbox.start(isStored: true)
         let end = second.clock.now() + 125_000_000_000
         while second.statistics().queued > 0, second.clock.now() < end {
-            await second.looked()
+            try await second.looked()
             second.clock.advance(by: .seconds(1))
         }
         #expect(second.vendor.batches == [["event-1"]])
@@ -125,7 +125,7 @@ import Testing
         shift(bench.clock, by: -24)
         let end = bench.clock.now() + 20_000_000_000
         while bench.statistics().queued > 0, bench.clock.now() < end {
-            await bench.looked()
+            try await bench.looked()
             bench.clock.advance(by: .seconds(1))
         }
         #expect(bench.vendor.batches == [["event-1"]])
@@ -140,7 +140,7 @@ import Testing
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
         while bench.statistics().dead == 0 {
-            await bench.looked()
+            try await bench.looked()
             bench.clock.advance(by: .seconds(60))
         }
         bench.vendor.answers { .success($0.map { _ in .retry("not yet", after: .seconds(60)) }) }
@@ -149,13 +149,13 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])  // already known, so it only counts again
         await bench.outbox.wake("a")
         for _ in 1...30 {
-            await bench.looked()
+            try await bench.looked()
             bench.clock.advance(by: .seconds(60))
         }
         #expect(try await engine.records(RecordSelection()).map(\.state) == [.queued])
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         while bench.statistics().delivered == 0 {
-            await bench.looked()
+            try await bench.looked()
             bench.clock.advance(by: .seconds(60))
         }
         #expect(bench.vendor.batches.last == ["event-1"])

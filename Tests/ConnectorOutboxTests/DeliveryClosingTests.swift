@@ -4,6 +4,7 @@
 import ConnectorBase
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
         for vendor in bench.vendors.values { vendor.stall() }
         _ = try await bench.outbox.append(bench.events(1...3), to: paths)
         try await bench.outbox.start(isStored: true)
-        while !bench.vendors.values.allSatisfy({ $0.batches.count == 1 }) { await Task.yield() }
+        while !bench.vendors.values.allSatisfy({ $0.batches.count == 1 }) { try await Task.checkedYield() }
         return bench
     }
 
@@ -35,7 +36,7 @@ import Testing
             await bench.outbox.close(within: .seconds(10))
             hasClosed.store(true, ordering: .releasing)
         }
-        while !bench.outbox.isClosing { await Task.yield() }
+        while !bench.outbox.isClosing { try await Task.checkedYield() }
         await bench.clock.timers(atLeast: 1)
         let isEarly = hasClosed.load(ordering: .acquiring)
         #expect(!isEarly)
@@ -58,7 +59,7 @@ import Testing
         bench.vendor.ignoresCancellation(until: never)
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
         try await bench.outbox.start(isStored: true)
-        while bench.vendor.batches.isEmpty { await Task.yield() }
+        while bench.vendor.batches.isEmpty { try await Task.checkedYield() }
         let engine = try #require(bench.outbox.openEngine)
         let hasClosed = Atomic(false)
         let closing = Task {
@@ -68,7 +69,7 @@ import Testing
         let start = bench.clock.now()
         while !hasClosed.load(ordering: .acquiring) {
             bench.clock.advance(by: .seconds(1))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         await closing.value
         #expect(bench.clock.now() - start >= 11_000_000_000)
@@ -80,7 +81,7 @@ import Testing
     @Test func `batches that are answered within the grace are recorded`() async throws {
         let bench = try await stalled(Folder())
         let closing = Task { await bench.outbox.close(within: .seconds(10)) }
-        while !bench.outbox.isClosing { await Task.yield() }
+        while !bench.outbox.isClosing { try await Task.checkedYield() }
         for vendor in bench.vendors.values { vendor.resume() }
         await closing.value
         for path in paths { #expect(bench.statistics(path).delivered == 3) }
@@ -101,11 +102,11 @@ import Testing
             vendor.stall()
             _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
             try await bench.outbox.start(isStored: true)
-            while vendor.batches.isEmpty { await Task.yield() }
+            while vendor.batches.isEmpty { try await Task.checkedYield() }
         }
         #expect(DeliveryLock.isHeld(folder.path))
         vendor.resume()
-        while DeliveryLock.isHeld(folder.path) { await Task.yield() }
+        while DeliveryLock.isHeld(folder.path) { try await Task.checkedYield() }
         let next = Bench(folder: folder)
         try await next.outbox.start(isStored: true)
         #expect(next.statistics().queued == 0 && next.statistics().delivered == 1)
@@ -127,7 +128,7 @@ import Testing
             await bench.paused()
             await clock.timers(atLeast: 2)
         }
-        while DeliveryLock.isHeld(folder.path) { await Task.yield() }
+        while DeliveryLock.isHeld(folder.path) { try await Task.checkedYield() }
         #expect(clock.timerCount == 0 && vendor.batches.count == 1)
     }
 
@@ -179,7 +180,7 @@ import Testing
         let append = Task { try await bench.outbox.append(bench.events(1...1), to: ["a"]) }
         await isAsked.wait()
         let closing = Task { await bench.outbox.close() }
-        while !bench.outbox.isClosing { await Task.yield() }
+        while !bench.outbox.isClosing { try await Task.checkedYield() }
         mayOpen.send()
         await closing.value
         let error = await #expect(throws: ConnectorError.self) { try await append.value }

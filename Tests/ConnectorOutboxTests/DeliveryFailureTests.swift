@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -59,7 +60,7 @@ import Testing
         #expect(bench.pauses.reasons == ["the vendor says no"])
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         await bench.nextAttempt()
-        while bench.pauses.reasons.count < 2 { await Task.yield() }
+        while bench.pauses.reasons.count < 2 { try await Task.checkedYield() }
         #expect(bench.pauses.reasons == ["the vendor says no", nil])
         await bench.outbox.close()
     }
@@ -73,7 +74,7 @@ import Testing
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         bench.vendor.stall()
         await bench.nextAttempt()
-        while bench.vendor.batches.count < 2 { await Task.yield() }
+        while bench.vendor.batches.count < 2 { try await Task.checkedYield() }
         #expect(
             bench.outbox.condition(of: "a") == .delivering(after: DeliveryFailure(.unavailable, "the vendor says no"))
         )
@@ -81,7 +82,7 @@ import Testing
         await bench.drained()
         bench.vendor.stall()
         _ = try await bench.outbox.append(bench.events(2...2), to: ["a"])
-        while bench.vendor.batches.count < 3 { await Task.yield() }
+        while bench.vendor.batches.count < 3 { try await Task.checkedYield() }
         #expect(bench.outbox.condition(of: "a") == .delivering(after: nil))
         bench.vendor.resume()
         await bench.outbox.close()

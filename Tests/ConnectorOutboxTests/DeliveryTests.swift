@@ -219,7 +219,7 @@ import Testing
         let start = bench.clock.now()
         try await bench.outbox.start(isStored: true)
         await bench.until { bench.statistics().delivered == 1 }
-        await bench.looked()
+        try await bench.looked()
         await bench.outbox.wake("a")
         await bench.drained()
         #expect(bench.vendor.batches == [["event-1"], ["event-2"]])
@@ -235,8 +235,8 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
         try await bench.outbox.start(isStored: true)
         await bench.until { bench.statistics().delivered == 1 }
-        await bench.looked()
-        await bench.advance(by: .seconds(101)) { bench.statistics().dead == 1 }
+        try await bench.looked()
+        try await bench.advance(by: .seconds(101)) { bench.statistics().dead == 1 }
         #expect(bench.vendor.batches == [["event-1"]])
         await bench.outbox.close()
     }

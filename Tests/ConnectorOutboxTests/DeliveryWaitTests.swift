@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -183,7 +184,7 @@ import Testing
         bench.vendor.stall()
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
-        while bench.vendor.batches.isEmpty { await Task.yield() }
+        while bench.vendor.batches.isEmpty { try await Task.checkedYield() }
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         let start = bench.clock.now()
         await bench.outbox.wake("a")

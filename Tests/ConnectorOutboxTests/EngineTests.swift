@@ -77,7 +77,7 @@ import Testing
     func wait(_ engine: any OutboxEngine, until isKnown: ([String: QueueStatistics]) -> Bool) async throws {
         while true {
             if isKnown(try await engine.statistics()) { return }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 

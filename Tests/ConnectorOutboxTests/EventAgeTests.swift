@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorOutbox
@@ -18,7 +19,7 @@ import Testing
         _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
         await bench.until { bench.outbox.condition(of: "a") == .waitingForGate }
         await bench.clock.timers(atLeast: 2)
-        await bench.advance(by: .seconds(3601)) { bench.statistics().dead == 2 }
+        try await bench.advance(by: .seconds(3601)) { bench.statistics().dead == 2 }
         #expect(bench.vendor.batches.isEmpty)
         let dead = try await bench.outbox.engine().records(RecordSelection())
         #expect(dead.map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])
@@ -84,7 +85,7 @@ import Testing
         bench.clock.advance(by: .seconds(10))
         await bench.drained()
         #expect(bench.statistics().dead == 1)
-        while bench.outbox.condition(of: "a") != .idle { await Task.yield() }
+        while bench.outbox.condition(of: "a") != .idle { try await Task.checkedYield() }
         #expect(bench.vendor.batches == [["event-1", "event-2"], ["event-1"]])
         await bench.outbox.close()
     }
@@ -105,7 +106,7 @@ import Testing
             // A reading knows the oldest event, too, but not that it is being tried again.
             try await bench.outbox.refresh(bench.outbox.engine())
         }
-        await bench.advance(by: bench.policy.longestWait) { bench.statistics().queued == 0 }
+        try await bench.advance(by: bench.policy.longestWait) { bench.statistics().queued == 0 }
         #expect(bench.statistics().oldest == nil)
         await bench.outbox.close()
     }

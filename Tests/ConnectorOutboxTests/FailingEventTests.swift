@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorOutbox
@@ -28,7 +29,7 @@ import Testing
         _ = try await bench.outbox.append(bench.events(3...3), to: ["a"])
         await bench.until { bench.statistics().delivered == 2 }
         #expect(bench.vendor.batches == [["event-1", "event-2"], ["event-1"], ["event-3"]])
-        while bench.outbox.condition(of: "a") != .idle { await Task.yield() }
+        while bench.outbox.condition(of: "a") != .idle { try await Task.checkedYield() }
         #expect(bench.pauses.reasons.isEmpty)
         await bench.outbox.close()
     }
@@ -137,7 +138,7 @@ import Testing
         _ = try await bench.outbox.append(bench.events(4...4), to: ["a"])
         await bench.until { bench.statistics().delivered == 2 }
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        await bench.advance(by: .seconds(2)) { bench.statistics().delivered == 4 }
+        try await bench.advance(by: .seconds(2)) { bench.statistics().delivered == 4 }
         let pair = ["event-1", "event-2"]
         #expect(bench.vendor.batches == [pair + ["event-3"], pair, ["event-4"], pair])
         await bench.outbox.close()
@@ -156,10 +157,10 @@ import Testing
         }
         bench.vendor.stall()
         #expect(try await bench.outbox.replay(RecordSelection()).count == 2)
-        while bench.vendor.batches.count < 3 { await Task.yield() }
+        while bench.vendor.batches.count < 3 { try await Task.checkedYield() }
         _ = try await bench.outbox.append(bench.events(3...3), to: ["a"])
         bench.vendor.resume()
-        while bench.vendor.batches.count < 5 { await Task.yield() }
+        while bench.vendor.batches.count < 5 { try await Task.checkedYield() }
         #expect(bench.vendor.batches == [1, 2, 1, 3, 2].map { ["event-\($0)"] })
         await bench.outbox.close()
     }
@@ -178,7 +179,7 @@ import Testing
         #expect(bench.pauses.reasons == ["not now"])
         #expect(bench.vendor.batches.count == 4)
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
-        await bench.advance(by: .seconds(2)) { bench.statistics().delivered == 4 }
+        try await bench.advance(by: .seconds(2)) { bench.statistics().delivered == 4 }
         let (first, second) = (["event-1", "event-2"], ["event-3", "event-4"])
         #expect(bench.vendor.batches == [first, second, first, second, first, second])
         await bench.outbox.close()

@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -23,10 +24,10 @@ import Testing
     private func refusal(_ bench: Bench) async throws -> ConnectorError? {
         let deadline = bench.clock.now() + 30_000_000_000
         let third = Task { try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"], by: deadline) }
-        while waiters(bench) == 0 { await Task.yield() }
+        while waiters(bench) == 0 { try await Task.checkedYield() }
         while bench.clock.now() < deadline {
             bench.clock.advance(by: .seconds(1))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let error = await #expect(throws: ConnectorError.self) { try await third.value }
         #expect(waiters(bench) == 0)
@@ -82,7 +83,7 @@ import Testing
         let callers = (3...22).map { number in
             Task { try await bench.outbox.append(bench.events(number...number, bytes: 100), to: ["a"]) }
         }
-        while waiters(bench) < callers.count { await Task.yield() }
+        while waiters(bench) < callers.count { try await Task.checkedYield() }
         for (index, caller) in callers.enumerated() {
             caller.cancel()
             let error = await #expect(throws: ConnectorError.self) { try await caller.value }
@@ -95,18 +96,18 @@ import Testing
     @Test func `a flush that gives up leaves the line`() async throws {
         let bench = try await full()
         let flush = Task { try await bench.outbox.flush(["a"], within: nil, isStored: true) }
-        while waiters(bench) == 0 { await Task.yield() }
+        while waiters(bench) == 0 { try await Task.checkedYield() }
         flush.cancel()
         let error = await #expect(throws: ConnectorError.self) { try await flush.value }
         #expect(error?.code == .cancelled)
-        while waiters(bench) > 0 { await Task.yield() }
+        while waiters(bench) > 0 { try await Task.checkedYield() }
         await bench.outbox.close()
     }
 
     @Test func `a flush fails if the outbox closes while events wait`() async throws {
         let bench = try await full()
         let flush = Task { try await bench.outbox.flush(["a"], within: nil, isStored: true) }
-        while waiters(bench) == 0 { await Task.yield() }
+        while waiters(bench) == 0 { try await Task.checkedYield() }
         await bench.outbox.close()
         let error = await #expect(throws: ConnectorError.self) { try await flush.value }
         #expect(error?.code == .notOpen)
@@ -118,13 +119,13 @@ import Testing
         let folder = try Folder()
         let (sender, host) = (try await full(folder), Bench(folder: folder))
         let third = Task { try await sender.outbox.append(sender.events(3...3, bytes: 100), to: ["a"]) }
-        while waiters(sender) == 0 { await Task.yield() }
+        while waiters(sender) == 0 { try await Task.checkedYield() }
         try await host.outbox.start(isStored: true)
         if host.statistics().delivered < 2 { await host.until { host.statistics().delivered == 2 } }
         await sender.clock.advance(toTimerAfter: .seconds(1))
         #expect(try await third.value == ["a"])
         let flush = Task { try await sender.outbox.flush(["a"], within: nil, isStored: true) }
-        while waiters(sender) == 0 { await Task.yield() }
+        while waiters(sender) == 0 { try await Task.checkedYield() }
         await host.clock.advance(toTimerAfter: .seconds(1))
         if host.statistics().delivered < 3 { await host.until { host.statistics().delivered == 3 } }
         await sender.clock.advance(toTimerAfter: .seconds(1))
@@ -137,7 +138,7 @@ import Testing
     @Test func `a caller that waits for room is told that the host closes`() async throws {
         let bench = try await full()
         let third = Task { try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"]) }
-        while waiters(bench) == 0 { await Task.yield() }
+        while waiters(bench) == 0 { try await Task.checkedYield() }
         await bench.outbox.close()
         let error = await #expect(throws: ConnectorError.self) { try await third.value }
         #expect(error?.code == .notOpen)

@@ -220,7 +220,7 @@ import Testing
 
     /// Waits until the server counts a number of waiting events.
     private func queued(_ count: Int, _ engine: NATSEngine) async throws {
-        while try await engine.statistics()["a"]?.queued != count { await Task.yield() }
+        while try await engine.statistics()["a"]?.queued != count { try await Task.checkedYield() }
     }
 
     @Test func `a host says how many waiting events were deleted, alone or all at once`() async throws {

@@ -132,7 +132,7 @@ import Testing
         _ = try await servers.migrate(["a", "b"])
         let (first, second) = (try await engine(servers), try await engine(servers))
         _ = try await first.append((1...12).map { .numbered($0) }, to: ["a"])
-        while try await first.statistics()["a"]?.queued != 12 { await Task.yield() }
+        while try await first.statistics()["a"]?.queued != 12 { try await Task.checkedYield() }
         let taken = try await first.batch(for: "a", upTo: BatchLimits(), now: now)
         let failures = taken.entries.map { _ in DeliveryFailure?.some(DeliveryFailure(.invalid, "no")) }
         try await first.settle(taken, taken.entries.map { _ in .dead }, Attempt(at: now, failures: failures))

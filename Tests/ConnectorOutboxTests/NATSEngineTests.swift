@@ -20,7 +20,7 @@ import Testing
         let program = try await engine(servers, paths)
         func append(_ numbers: ClosedRange<Int>, until queued: Int) async throws {
             _ = try await first.append(numbers.map { .numbered($0) }, to: ["a", "b"])
-            while try await first.statistics()["a"]?.queued != queued { await Task.yield() }
+            while try await first.statistics()["a"]?.queued != queued { try await Task.checkedYield() }
         }
         try await append(1...5, until: 5)
         let held = try await second.batch(for: "a", upTo: BatchLimits(count: 1), now: now)
@@ -45,7 +45,7 @@ import Testing
         _ = try await servers.migrate(["a"])
         let (first, second) = (try await engine(servers, ["a"]), try await engine(servers, ["a"]))
         _ = try await first.append([.numbered(1), .numbered(2)], to: ["a"])
-        while try await first.statistics()["a"]?.queued != 2 { await Task.yield() }
+        while try await first.statistics()["a"]?.queued != 2 { try await Task.checkedYield() }
         #expect(try await first.dropOldest(10, of: "a") == ["event-1"])
         #expect(try await second.records(RecordSelection()).map(\.event.id) == ["event-2"])
         #expect(try await first.records(RecordSelection(ids: ["event-1"])).map(\.state) == [.dropped])

@@ -261,7 +261,7 @@ import Testing
             do throws(ConnectorError) {
                 _ = try await engine.append([.numbered(number, bytes: 6_000)], to: ["a"])
                 var batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
-                while batch.isEmpty {
+                while batch.isEmpty, !Task.isCancelled {
                     await Task.yield()
                     batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
                 }

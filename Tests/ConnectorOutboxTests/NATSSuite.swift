@@ -45,7 +45,7 @@ extension NATSSuite {
         while true {
             let batch = try await engine.batch(for: path, upTo: BatchLimits(), now: now)
             guard batch.isEmpty else { return batch }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 }

@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -65,7 +66,7 @@ import Testing
         if host.statistics().delivered == 0 { await host.until { host.statistics().delivered == 1 } }
         engine.failing.store(1, ordering: .relaxed)
         await sender.clock.advance(toTimerAfter: .seconds(1))
-        while engine.failing.load(ordering: .relaxed) > 0 { await Task.yield() }
+        while engine.failing.load(ordering: .relaxed) > 0 { try await Task.checkedYield() }
         await sender.clock.advance(toTimerAfter: .seconds(1))
         #expect(await changes.next()?.state == .delivered)
         await sender.outbox.close()

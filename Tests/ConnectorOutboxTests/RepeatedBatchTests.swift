@@ -3,6 +3,7 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -75,7 +76,7 @@ import Testing
         _ = try await bench.outbox.append([.numbered(9)], to: ["a"])
         bench.vendor.answers { .success($0.map { _ in .accepted }) }
         await bench.nextAttempt()
-        while bench.vendor.batches.count < 4 { await Task.yield() }
+        while bench.vendor.batches.count < 4 { try await Task.checkedYield() }
         let batches = [[1, 2, 3], [1, 2], [9], [1, 2]]
         #expect(bench.vendor.batches == batches.map { $0.map { "event-\($0)" } })
         await bench.outbox.close()

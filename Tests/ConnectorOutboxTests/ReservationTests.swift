@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -23,7 +24,9 @@ import Testing
             for number in 1...8 {
                 group.addTask { try await bench.outbox.append(bench.events(number...number, bytes: 100), to: ["a"]) }
             }
-            while engine.storing.load(ordering: .relaxed) + bench.statistics().dropped < 8 { await Task.yield() }
+            while engine.storing.load(ordering: .relaxed) + bench.statistics().dropped < 8 {
+                try await Task.checkedYield()
+            }
             engine.mayStore.send()
             return try await group.reduce(into: 0) { $0 += $1.count }
         }
@@ -50,9 +53,9 @@ import Testing
         let engine = try await SteeredEngine.inMemory()
         let bench = bench(.block, engine)
         let first = Task { try await bench.outbox.append(bench.events(1...1, bytes: 200), to: ["a"]) }
-        while engine.storing.load(ordering: .relaxed) < 1 { await Task.yield() }
+        while engine.storing.load(ordering: .relaxed) < 1 { try await Task.checkedYield() }
         let second = Task { try await bench.outbox.append(bench.events(2...2, bytes: 200), to: ["a"]) }
-        while bench.outbox.state.withLock({ $0.waiters.count }) < 1 { await Task.yield() }
+        while bench.outbox.state.withLock({ $0.waiters.count }) < 1 { try await Task.checkedYield() }
         #expect(engine.storing.load(ordering: .relaxed) == 1)
         await engine.inner.close()
         engine.mayStore.send()

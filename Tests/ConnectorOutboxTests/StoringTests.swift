@@ -3,6 +3,7 @@
 
 import ConnectorBase
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
         bench.vendor.isOpen = false
         try await bench.outbox.start(isStored: true)
         let caller = Task { try await bench.outbox.append(bench.events(1...1), to: ["a"]) }
-        while engine.held.load(ordering: .relaxed) < 1 { await Task.yield() }
+        while engine.held.load(ordering: .relaxed) < 1 { try await Task.checkedYield() }
         // To move an event is to store it once more.
         engine.holdsCallers.store(false, ordering: .relaxed)
         await bench.outbox.move("a", to: "b", by: .max)

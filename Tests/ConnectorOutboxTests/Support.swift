@@ -4,6 +4,7 @@
 import ConnectorBase
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -265,16 +266,16 @@ final class Bench: Sendable {
 
     /// Moves the clock until something is true of the outbox: a delivery that a timer on the way has woken may look at the
     /// time before the clock has arrived, and then waits once more.
-    func advance(by duration: Duration, until isTrue: () -> Bool) async {
+    func advance(by duration: Duration, until isTrue: () -> Bool) async throws {
         clock.advance(by: duration)
         while !isTrue() {
             if clock.timerCount >= 2 { clock.advance(by: policy.longestWait) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
     /// Waits until the outbox has done what is due: its look for other processes waits again, and its delivery.
-    func looked() async {
-        while statistics().queued > 0, clock.timerCount < 2 { await Task.yield() }
+    func looked() async throws {
+        while statistics().queued > 0, clock.timerCount < 2 { try await Task.checkedYield() }
     }
 }

@@ -38,7 +38,7 @@ package protocol Channel: AnyObject, Sendable {
 
     /// Whether the instance's process has taken an operation that is pending, as far as the host knows.
     ///
-    /// - Parameter operation: The operation; nil for the destruction of the instance.
+    /// - Parameter operation: The operation; nil for what the host asked last of the instance's life cycle.
     func hasTaken(_ operation: UInt64?) -> Bool
 
     /// Starts a phase of the instance's life cycle, which completes an operation.

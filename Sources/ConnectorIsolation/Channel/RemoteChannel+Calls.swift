@@ -100,7 +100,10 @@ extension RemoteChannel {
             let message = runner.send(kind, instance: number, payload)
             // An ending runner takes no more messages, but will still fail everything pending with the reason.
             if message != nil || !runner.isAlive {
-                state.withLock { $0.pending[id]?.message = message ?? .max }
+                state.withLock { state in
+                    state.pending[id]?.message = message ?? .max
+                    if kind == .begin { state.lifeCycleMessage = message ?? .max }
+                }
                 return
             }
         }
@@ -259,10 +262,10 @@ extension RemoteChannel {
         }
     }
 
-    /// Whether the runner has taken the message of a pending call or phase, or the one that disposes of the instance.
+    /// Whether the runner has taken the message of a pending call or phase, or the last one of the instance's life cycle.
     package func hasTaken(_ operation: UInt64?) -> Bool {
         let message = state.withLock { state -> UInt64? in
-            guard let operation else { return state.disposal }
+            guard let operation else { return state.lifeCycleMessage }
             return state.pending[operation]?.message
         }
         return Self.sending(of: message, taken: runner.page.taken) != .no

@@ -51,8 +51,8 @@ package final class RemoteChannel: Channel, RunnerClient {
         var created = Created()
         /// Whether the gate has disposed of the instance.
         var isDisposed = false
-        /// The number of the message that disposes of the instance; nil before it is sent.
-        var disposal: UInt64?
+        /// The number of the last message that begins a phase of the instance's life, or ends it; nil before one is sent.
+        var lifeCycleMessage: UInt64?
         /// Whether the gate has been told that the instance takes no further calls.
         var isLost = false
         /// Whether the instance could not be made, and the runner was told to destroy what there may be of it.
@@ -228,7 +228,7 @@ package final class RemoteChannel: Channel, RunnerClient {
             end()
             return destroyed
         }
-        state.withLock { $0.disposal = message }
+        state.withLock { $0.lifeCycleMessage = message }
         return destroyed
     }
 

@@ -148,7 +148,7 @@ struct WebAttackTests {
         #expect(try await console.ask("POST", "/-/leave", form).status == 303)
         #expect(await read(stream, until: "0\r\n\r\n").hasSuffix("0\r\n\r\n"), "the last chunk")
         #expect(try await console.ask("GET", target, ["Cookie": session]).status == 401)
-        while console.authenticator.leaseCount != 1 { await Task.yield() }
+        while console.authenticator.leaseCount != 1 { try await Task.checkedYield() }
         _ = kept
         await console.stop()
     }
@@ -160,7 +160,7 @@ struct WebAttackTests {
         let linked = try listen(console, "/api/v1/events", "Authorization: Bearer \(console.token)")
         _ = await read(stream, until: "\r\n\r\n")
         _ = await read(linked, until: "\r\n\r\n")
-        while console.authenticator.leaseCount != 2 { await Task.yield() }
+        while console.authenticator.leaseCount != 2 { try await Task.checkedYield() }
         _ = try await console.enter()
         #expect(await read(linked, until: "0\r\n\r\n").hasSuffix("0\r\n\r\n"))
         for _ in 0..<64 { _ = try await console.enter() }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 /// What a host does with its events when it is told to stop, and when the vendor refuses them.
@@ -37,7 +38,7 @@ import Testing
         try await taken.met()
         #expect(try await bench.program.run("operations", "--attach").status == 0)
         host.signal(15)
-        while !hasEnded("\(host.identifier)") { await Task.yield() }
+        while !hasEnded("\(host.identifier)") { try await Task.checkedYield() }
         let result = try await host.finish()
         #expect(result.status == 0, "\(result)")
         #expect(try JSONValue(parsing: result.output) == ["version": 1, "queued": 0])

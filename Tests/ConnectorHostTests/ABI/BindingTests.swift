@@ -162,7 +162,7 @@ import Testing
         try await TestHost.taken(name)
         cancelled.cancel()
         #expect(try await cancelled.value.code == .cancelled)
-        while try await host.gate("calls").call("counts")["cancels"] != 1 { await Task.yield() }
+        while try await host.gate("calls").call("counts")["cancels"] != 1 { try await Task.checkedYield() }
 
         let closed = Task {
             try await failure { () async throws(ConnectorError) in
@@ -173,7 +173,7 @@ import Testing
         async let closing: Void = host.close()
         while host.report["rust"]?.state != .closed {
             if clock.timerCount > 0 { clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         await closing
         #expect(try await closed.value.code == .notOpen)

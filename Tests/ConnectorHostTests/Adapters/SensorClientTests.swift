@@ -43,7 +43,7 @@ struct SensorClientTests {
         }
         while told.values.count < 2 {
             if clock.timerCount > 0 { clock.advance(by: .seconds(5)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         #expect(told.values.allSatisfy { $0.contains { $0.sensor == "load.1m" } && $0.allSatisfy { !$0.unit.isEmpty } })
         let range = try await sensors.range(SensorRange("load.1m"))

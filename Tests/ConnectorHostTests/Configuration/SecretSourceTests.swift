@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -132,7 +133,9 @@ import Testing
         }
         #expect(waitpid(processes[0], nil, WNOHANG) == -1)
         // Its child is left to the system to reap.
-        while systemLines("/proc/\(processes[1])/stat").first?.contains(") Z ") == false { await Task.yield() }
+        while systemLines("/proc/\(processes[1])/stat").first?.contains(") Z ") == false {
+            try await Task.checkedYield()
+        }
     }
 
     @Test func `a child that keeps the pipe open does not delay the secret`() throws {

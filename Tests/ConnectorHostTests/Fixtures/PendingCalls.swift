@@ -4,6 +4,7 @@
 import ConnectorHost
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -56,7 +57,7 @@ enum PendingCalls {
                     try #require(error.code == .missing || areRemote)
                 }
             }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    import ConnectorTestSupport
     import Glibc
 #else
     import Darwin
@@ -22,6 +23,6 @@ func systemLines(_ path: String) -> [Substring] {
 }
 
 /// Waits until a process has stopped.
-func awaitStop(of process: pid_t) async {
-    while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+func awaitStop(of process: pid_t) async throws {
+    while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { try await Task.checkedYield() }
 }

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Logging
 import Synchronization
 import Testing
@@ -91,23 +92,23 @@ struct TestHost: Sendable {
     }
 
     /// Moves the clock, as long as anything waits for it and no runner is asked whether it still answers, until a gate is in a state.
-    func advance(by step: Duration, until state: GateState, _ path: String) async {
-        while self.state(path) != state, !Task.isCancelled {
+    func advance(by step: Duration, until state: GateState, _ path: String) async throws {
+        while self.state(path) != state {
             if clock.timerCount > 0, !isAskingRunners { clock.advance(by: step) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
     /// Does the same until a function returns.
-    func advance(by step: Duration, until body: @escaping @Sendable () async -> Void) async {
+    func advance(by step: Duration, until body: @escaping @Sendable () async -> Void) async throws {
         let end = OneShot<Void>()
         Task {
             await body()
             end.send()
         }
-        while end.value == nil, !Task.isCancelled {
+        while end.value == nil {
             if clock.timerCount > 0, !isAskingRunners { clock.advance(by: step) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
@@ -151,8 +152,8 @@ struct TestHost: Sendable {
     }
 
     /// Waits until no timer is left: the one of a call ends with its function, which may take longer than the answer.
-    func noTimers() async {
-        while clock.timerCount > 0 { await Task.yield() }
+    func noTimers() async throws {
+        while clock.timerCount > 0 { try await Task.checkedYield() }
     }
 
     /// Waits until a gate's plugin has been told of a call, by reporting progress of it as long as there is none of the name.
@@ -169,7 +170,7 @@ struct TestHost: Sendable {
 
     /// Waits until a gate has counted something.
     func counts(_ path: String, _ name: String, reach number: Int64) async throws {
-        while try await call(path, "counts")[name]?.integer ?? 0 < number { await Task.yield() }
+        while try await call(path, "counts")[name]?.integer ?? 0 < number { try await Task.checkedYield() }
     }
 }
 

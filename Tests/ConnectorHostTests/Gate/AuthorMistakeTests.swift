@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import InMemoryLogging
 import Logging
 import Synchronization
@@ -31,7 +32,7 @@ import Testing
     }
 
     /// Waits until the plugin's function `open` has returned.
-    private func openHasReturned(_ test: TestHost) async {
+    private func openHasReturned(_ test: TestHost) async throws {
         while let gate = try? test.host.target("gate").node.gate {
             let generation = gate.storage.withLock { $0.opening ?? $0.current }
             if let channel = generation?.state.withLock(\.remoteChannel) {
@@ -40,7 +41,7 @@ import Testing
             } else if !PendingCalls.areRemote, generation?.state.withLock({ $0.hasBegun && $0.step == nil }) == true {
                 return
             }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
@@ -48,7 +49,7 @@ import Testing
     private func callsHaveReturned(_ test: TestHost) async throws {
         guard PendingCalls.areRemote else { return }
         let channel = try test.remoteChannel("gate")
-        while channel.state.withLock({ !$0.pending.values.allSatisfy(\.hasReturned) }) { await Task.yield() }
+        while channel.state.withLock({ !$0.pending.values.allSatisfy(\.hasReturned) }) { try await Task.checkedYield() }
     }
 
     @Test func `a plugin that completes open without evidence fails its gate`() async throws {
@@ -100,7 +101,7 @@ import Testing
     @Test func `an opening that the plugin never completes is not blamed on a slow server`() async throws {
         let test = try host("never-opens")
         async let report = test.host.open()
-        await openHasReturned(test)
+        try await openHasReturned(test)
         await test.clock.advance(toTimerAfter: .seconds(2))
         let error = try #require(await report["gate"]?.error)
         #expect(error.code == .timedOut)
@@ -113,7 +114,7 @@ import Testing
     func `an opening that waits for a timer is not blamed on the plugin`() async throws {
         let test = try host("timer", settings: #""probe": "off", "timeout": "5ms""#)
         async let report = test.host.open()
-        await openHasReturned(test)
+        try await openHasReturned(test)
         await test.clock.timers(atLeast: 2)
         test.clock.advance(by: .milliseconds(5))
         let error = try #require(await report["gate"]?.error)

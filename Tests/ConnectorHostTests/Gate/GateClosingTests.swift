@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -96,7 +97,7 @@ import Testing
         #expect(try test.gate("gate").misbehaviourCount == 0)
         #expect(try await TestHost.finish(name) == 100)
         #expect(try test.gate("gate").misbehaviourCount == 1)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test(.disabled(if: PendingCalls.areRemote, "a runner that was late is watched for a while, by a timer"))
@@ -124,7 +125,7 @@ import Testing
         await closing
         await callers
         #expect(codes.values == Array(repeating: .notOpen, count: 8))
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a plugin that never completes close is closed at the deadline`() async throws {
@@ -164,7 +165,7 @@ import Testing
             #expect(gate.report.evidence.isEmpty)
         }
         #expect(gate.report.misbehaviourCount == 0)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test(.disabled(if: PendingCalls.areRemote, "the gate that completes the call closes, too"))
@@ -179,7 +180,7 @@ import Testing
         await gate.close()
         _ = await first
         async let second = gate.open()
-        while try await TestHost.finish("\(name):open", []) != 0 { await Task.yield() }
+        while try await TestHost.finish("\(name):open", []) != 0 { try await Task.checkedYield() }
         _ = await second
         #expect(gate.report.state == .open)
     }
@@ -253,7 +254,7 @@ import Testing
         await gate.open()
         #expect(gate.storage.withLock { $0.current?.configuration } != configuration)
         gate.switchOver(to: successor)
-        while gate.storage.withLock({ $0.current?.configuration }) != configuration { await Task.yield() }
+        while gate.storage.withLock({ $0.current?.configuration }) != configuration { try await Task.checkedYield() }
         #expect(test.state("gate") == .open)
         #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
         await test.host.close()

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import InMemoryLogging
 import Logging
 import Testing
@@ -53,8 +54,8 @@ import Testing
     }
 
     /// The first lines, as soon as there are so many: the report may show a change before the log does.
-    private func first(_ count: Int, of lines: () -> [String]) async -> [String] {
-        while lines().count < count, !Task.isCancelled { await Task.yield() }
+    private func first(_ count: Int, of lines: () -> [String]) async throws -> [String] {
+        while lines().count < count { try await Task.checkedYield() }
         return lines()
     }
 
@@ -125,17 +126,17 @@ import Testing
     }
 
     /// Waits until no timer is left: that of a completed call goes when its function has returned.
-    private func noTimers(_ test: TestHost) async {
-        while test.clock.timerCount != 0 { await Task.yield() }
+    private func noTimers(_ test: TestHost) async throws {
+        while test.clock.timerCount != 0 { try await Task.checkedYield() }
     }
 
     @Test func `no attempt follows if healing is off, or the gate was closed`() async throws {
         let off = try await opened(away, settings: #""heal": "off", "probe": "off""#)
-        await noTimers(off)
+        try await noTimers(off)
         #expect(try off.gate("gate").nextAttemptAt == nil)
         let test = try await opened(away)
         try await test.host.close("gate")
-        await noTimers(test)
+        try await noTimers(test)
         #expect(try test.gate("gate").nextAttemptAt == nil)
     }
 
@@ -148,7 +149,7 @@ import Testing
         let report = try await test.host.retry("gate")
         #expect(report["gate"]?.state == .open)
         #expect(report["gate"]?.nextAttemptAt == nil)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `retry leaves a gate closed that was closed`() async throws {
@@ -173,7 +174,7 @@ import Testing
         let test = try await opened(0, settings: #""heal": {"initial": "1s", "max": "60s"}, "probe": "60s""#)
         try await set(away, test)
         let start = test.clock.now()
-        await test.advance(by: .milliseconds(500), until: .failed, "gate")
+        try await test.advance(by: .milliseconds(500), until: .failed, "gate")
         // Degraded after 60 s; failed after the waits of healing, not after two more intervals.
         #expect(test.clock.now() - start < 120_000_000_000)
         await test.host.close()
@@ -183,7 +184,7 @@ import Testing
     func `one line each says that a gate opened, failed, recovered and degraded`() async throws {
         let (opening, openingLogger) = recordedLines()
         let other = try await opened(0, logger: openingLogger)
-        #expect(await first(1, of: opening) == ["gate opened"])
+        #expect(try await first(1, of: opening) == ["gate opened"])
         await other.host.close()
         let (lines, logger) = recordedLines()
         let test = try await opened(
@@ -191,10 +192,10 @@ import Testing
             settings: #""heal": {"initial": "1s", "max": "60s"}, "probe": "60s""#,
             logger: logger
         )
-        #expect(await first(1, of: lines) == ["gate failed"])
+        #expect(try await first(1, of: lines) == ["gate failed"])
         try await set(0, test)
         _ = await next(test, 2)
-        #expect(await first(2, of: lines) == ["gate failed", "gate recovered"])
+        #expect(try await first(2, of: lines) == ["gate failed", "gate recovered"])
         try await set(away, test)
         await test.clock.advance(toTimerAfter: .seconds(60))
         _ = await test.host.report { $0["gate"]?.state == .degraded }
@@ -202,7 +203,7 @@ import Testing
         // A degraded gate is proved after the first wait of "heal".
         await test.clock.advance(toTimerAfter: .seconds(1))
         #expect(
-            await first(4, of: lines) == ["gate failed", "gate recovered", "gate degraded", "gate recovered"]
+            try await first(4, of: lines) == ["gate failed", "gate recovered", "gate degraded", "gate recovered"]
         )
         await test.host.close()
     }
@@ -273,6 +274,6 @@ import Testing
     private func refuse(_ test: TestHost) async throws {
         test.clock.advance(by: .seconds(1))
         _ = try await failure { () throws(ConnectorError) in try await test.call("gate", "refuse", ["status": 4]) }
-        await Task.yield()
+        try await Task.checkedYield()
     }
 }

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -44,7 +45,9 @@ import Testing
         _ = await test.host.report { $0["good"]?.state == .open }
         #expect(test.state("stuck") == .opening)
         let generations = test.host.dependencies.generations
-        while !generations.functionsInside.contains(where: { $0.text.hasPrefix("open of ") }) { await Task.yield() }
+        while !generations.functionsInside.contains(where: { $0.text.hasPrefix("open of ") }) {
+            try await Task.checkedYield()
+        }
         await test.clock.advance(toTimerAfter: .seconds(5))
         // The next attempt would take another runner, so the host ends an instance that blocks this one before the attempt is over.
         if PendingCalls.areRemote { await test.clock.advance(toTimerAfter: .milliseconds(250)) }
@@ -70,7 +73,7 @@ import Testing
         #expect(await second.ownGates.map(\.state) == [.open])
         #expect(try await third.ownGates.map(\.state) == [.open])
         #expect(try test.gate("gate").attempts == 1)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a second caller of open waits no longer than to its own deadline`() async throws {
@@ -389,7 +392,7 @@ import Testing
         try await TestHost.taken("\(name):open")
         await test.host.close()
         #expect(await opening["gate"]?.state == .closed)
-        await test.noTimers()
+        try await test.noTimers()
         #expect(try await TestHost.finish("\(name):open", []) == 100)
         #expect(test.host.report["gate"]?.target == .closed)
     }
@@ -407,7 +410,7 @@ import Testing
         await test.clock.timers(atLeast: 1)
         await test.host.close()
         #expect(await opening["gate"]?.state == .closed)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a gate that is closed by hand before its turn to open stays closed`() async throws {

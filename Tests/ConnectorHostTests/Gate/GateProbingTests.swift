@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -60,7 +61,7 @@ import Testing
         #expect(report["gate"]?.strongestEvidence?.detail == "opened")
         #expect(!report.isReady)
         #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
-        await test.advance(by: .seconds(30), until: .failed, "gate")
+        try await test.advance(by: .seconds(30), until: .failed, "gate")
         report = test.host.report
         #expect(report["gate"]?.target == .open)
         let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "answer", ["value": 1])
@@ -110,7 +111,7 @@ import Testing
         _ = await test.host.report { $0["gate"]?.state == .opening && $0["other"]?.state == .open }
         try await set(8, test)
         async let retried = test.host.retry("gate")
-        while try await TestHost.finish("\(name):open", []) != 0 { await Task.yield() }
+        while try await TestHost.finish("\(name):open", []) != 0 { try await Task.checkedYield() }
         let gate = try #require(try await retried["gate"])
         #expect(gate.state == .degraded)
         #expect(gate.error?.code == .unavailable)
@@ -150,20 +151,20 @@ import Testing
         #expect(test.state("gate") == .closed)
         #expect(try test.gate("gate").error == nil)
         #expect(try await TestHost.finish("\(name):probe", []) == 100)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a plugin without a probe is never proved`() async throws {
         let test = try TestHost(TestHost.leaf("gate", plugin: "values", settings: settings))
         await test.host.open()
         #expect(test.state("gate") == .open)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a gate that failed to open is not proved`() async throws {
         let test = try TestHost(TestHost.leaf("gate", ["opens": "refuses"], settings: settings))
         await test.host.open()
         #expect(test.state("gate") == .failed)
-        await test.noTimers()
+        try await test.noTimers()
     }
 }

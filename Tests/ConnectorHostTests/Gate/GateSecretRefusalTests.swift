@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -36,24 +37,24 @@ import Testing
                 return RenewedSecrets([next])
             }
         }
-        func refuse(_ count: Int) async {
+        func refuse(_ count: Int) async throws {
             for _ in 0..<count {
                 gate.renewAfterRefusal()
-                while gate.storage.withLock({ $0.isRenewing }) { await Task.yield() }
+                while gate.storage.withLock({ $0.isRenewing }) { try await Task.checkedYield() }
             }
         }
-        await refuse(100)
+        try await refuse(100)
         #expect(readings.load(ordering: .relaxed) == 1)
         for (second, count) in [(1, 2), (1, 2), (1, 3), (3, 3), (1, 4)] {
             test.clock.advance(by: .seconds(second))
-            await refuse(100)
+            try await refuse(100)
             #expect(readings.load(ordering: .relaxed) == count)
         }
         // After a while without a refusal, the secrets are read at once again, and the next wait is a second.
         test.clock.advance(by: .seconds(20))
-        await refuse(1)
+        try await refuse(1)
         test.clock.advance(by: .seconds(1))
-        await refuse(1)
+        try await refuse(1)
         #expect(readings.load(ordering: .relaxed) == 6)
         #expect(vendor.last == "key-6")
         await test.host.close()
@@ -72,7 +73,7 @@ import Testing
             let test = try KeyHost(server, key: ["secret": .string("file:\(file)")], plugin: ExclusiveKeyPlugin.self)
             #expect(await test.host.open().isReady)
             try Fixtures.writeSecret("second", to: file)
-            while try test.secret().isInUse { await test.proof() }
+            while try test.secret().isInUse { try await test.proof() }
             #expect(try await test.ask() == "accepted")
             #expect(!vendor.seen.contains("second"))
             let states = Mutex<[GateState?]>([])
@@ -86,7 +87,7 @@ import Testing
             }
             vendor.accept("second")
             await #expect(throws: ConnectorError.self) { try await test.ask() }
-            while (try? await test.ask()) != "accepted" { await Task.yield() }
+            while (try? await test.ask()) != "accepted" { try await Task.checkedYield() }
             vendor.onKey.withLock { $0 = nil }
             #expect(vendor.last == "second")
             #expect(try test.secret().isInUse)
@@ -111,14 +112,14 @@ import Testing
             #expect(vendor.seen == ["new", "old"])
             #expect(try await test.ask() == "accepted")
             vendor.accept("new", "old")
-            while vendor.last != "new" { await test.proof() }
+            while vendor.last != "new" { try await test.proof() }
             _ = await test.host.report { $0["gate"]?.secrets.first?.isInUse == true }
             vendor.accept("new")
             #expect(try await test.ask() == "accepted")
             // The new one is withdrawn: back to the old one, after one refused call.
             vendor.accept("old")
             await #expect(throws: ConnectorError.self) { try await test.ask() }
-            while (try? await test.ask()) != "accepted" { await Task.yield() }
+            while (try? await test.ask()) != "accepted" { try await Task.checkedYield() }
             #expect(vendor.last == "old")
             await test.host.close()
         }
@@ -149,7 +150,7 @@ import Testing
         let gate = try host.gate("gate")
         let refused = try await failure { () throws(ConnectorError) in try await gate.call("ask") }
         #expect(refused.code == .unauthorized)
-        while (try? await gate.call("ask")) != "accepted" { await Task.yield() }
+        while (try? await gate.call("ask")) != "accepted" { try await Task.checkedYield() }
         #expect(vendor.last == "second")
         await host.close()
     }
@@ -198,7 +199,7 @@ import Testing
         async let opening = host.open()
         // The host waits for the function, but not for long.
         while !clock.hasTimer(dueAfter: .milliseconds(250)), host.report["gate"]?.state != .failed {
-            await Task.yield()
+            try await Task.checkedYield()
         }
         close(unsafe open(pipe, O_WRONLY | O_CLOEXEC))
         #expect(await opening["gate"]?.state == .open)
@@ -225,7 +226,7 @@ import Testing
             }
         }
         gate.renewAfterRefusal()
-        while gate.storage.withLock({ $0.isRenewing }) { await Task.yield() }
+        while gate.storage.withLock({ $0.isRenewing }) { try await Task.checkedYield() }
         #expect(gate.lastConfiguration == next)
         #expect(gate.storage.withLock { $0.current?.configuration } == next)
         #expect(vendor.seen == ["old", "next"])

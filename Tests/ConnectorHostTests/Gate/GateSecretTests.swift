@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import InMemoryLogging
 import Logging
 import Synchronization
@@ -26,7 +27,7 @@ import Testing
             #expect(vendor.last == "first")
             #expect(try test.secret().isInUse)
             try Fixtures.writeSecret("second", to: file)
-            while vendor.last != "second" { await test.proof() }
+            while vendor.last != "second" { try await test.proof() }
             _ = await test.host.report { $0["gate"]?.secrets.first?.isProved == true }
             #expect(try await test.ask() == "accepted")
             #expect(vendor.last == "second")
@@ -48,7 +49,7 @@ import Testing
             let test = try KeyHost(server, key: ["secret": .string("file:\(file)")])
             #expect(await test.host.open().isReady)
             try Fixtures.writeSecret("second", to: file)
-            while !vendor.seen.contains("second") { await test.proof() }
+            while !vendor.seen.contains("second") { try await test.proof() }
             #expect(try await test.ask() == "accepted")
             #expect(vendor.last == "first")
             #expect(try !test.secret().isInUse)
@@ -59,7 +60,7 @@ import Testing
                 )
             )
             vendor.accept("first", "second")
-            while vendor.last != "second" { await test.proof() }
+            while vendor.last != "second" { try await test.proof() }
             _ = await test.host.report { $0["gate"]?.secrets.first?.isInUse == true }
             vendor.accept("second")
             #expect(try await test.ask() == "accepted")
@@ -89,19 +90,19 @@ import Testing
             #expect(await test.host.open().isReady)
             vendor.leaveUnchecked("second")
             try Fixtures.writeSecret("second", to: file)
-            while refusals() == 0 { await test.proof() }
+            while refusals() == 0 { try await test.proof() }
             // No reload: the gate has the plan already, and reads its secrets when it opens.
             let refusal = log.entries.first { $0.message == "new secrets do not work" }?.metadata["error"]?.description
             #expect(refusal?.contains("to accept the weaker proof, close the gate and open it again") == true)
             // The proxy answers everybody: the current instance proves no more than the new one would.
             vendor.leaveUnchecked("first", "second")
-            while test.host.report["gate"]?.strongestEvidence?.kind != .reachable { await test.proof() }
+            while test.host.report["gate"]?.strongestEvidence?.kind != .reachable { try await test.proof() }
             let count = refusals()
-            while refusals() == count { await test.proof() }
+            while refusals() == count { try await test.proof() }
             #expect(test.host.report["gate"]?.generation == 1)
             #expect(try !test.secret().isInUse)
             vendor.leaveUnchecked()
-            while test.host.report["gate"]?.generation == 1 { await test.proof() }
+            while test.host.report["gate"]?.generation == 1 { try await test.proof() }
             #expect(try await test.ask() == "accepted")
             #expect(vendor.last == "second")
             #expect(try test.secret().isProved)
@@ -123,18 +124,18 @@ import Testing
             #expect(await test.host.open().isReady)
             let gate = try #require(test.host.current.tree["gate"]?.gate)
             func trials() -> Int { vendor.seen.count(where: { $0 == "second" }) }
-            func tried(after count: Int) async {
-                while trials() == count || gate.storage.withLock({ $0.isRenewing }) { await Task.yield() }
+            func tried(after count: Int) async throws {
+                while trials() == count || gate.storage.withLock({ $0.isRenewing }) { try await Task.checkedYield() }
             }
             vendor.accept("third")
             vendor.leaveUnchecked("second")
             try Fixtures.writeSecret("second", to: file)
             await #expect(throws: ConnectorError.self) { try await test.ask() }
-            await tried(after: 0)
+            try await tried(after: 0)
             #expect(test.host.report["gate"]?.generation == 1)
             let count = trials()
-            await test.proof()
-            await tried(after: count)
+            try await test.proof()
+            try await tried(after: count)
             let report = try #require(test.host.report["gate"])
             #expect(report.generation == 2 && report.state == .open)
             #expect(report.strongestEvidence?.kind == .reachable)
@@ -162,23 +163,23 @@ import Testing
             #expect(read.isInUse && read.isProved && read.error == nil)
             try Fixtures.writeSecret("second", to: file)
             #expect(Fixtures.run("chmod 644 '\(file)'") == 0)
-            while lines("secrets cannot be read") == 0 { await test.proof() }
+            while lines("secrets cannot be read") == 0 { try await test.proof() }
             let warned = try #require(test.host.report["gate"])
             #expect(warned.state == .open && warned.strongestEvidence?.kind == .authenticated)
             #expect(warned.warnings.contains { $0.contains("secrets cannot be read") && $0.contains("mode 644") })
             let unread = try #require(warned.secrets.first)
             #expect(!unread.isInUse && !unread.isProved && unread.error?.contains("mode 644") == true)
             // Once, however often it is tried.
-            for _ in 0..<3 { await test.proof() }
+            for _ in 0..<3 { try await test.proof() }
             #expect(lines("secrets cannot be read") == 1)
             vendor.accept("second")
-            await test.proof()
+            try await test.proof()
             let refused = await test.host.report { $0["gate"]?.error != nil }
             let error = try #require(refused["gate"]?.error)
             #expect(error.code == .unauthorized)
             #expect(error.cause?.contains("mode 644") == true && error.fix?.contains("chmod 600") == true)
             #expect(Fixtures.run("chmod 600 '\(file)'") == 0)
-            while (try? await test.ask()) != "accepted" { await test.proof() }
+            while (try? await test.ask()) != "accepted" { try await test.proof() }
             let report = await test.host.report { report in
                 report["gate"]?.state == .open && report["gate"]?.secrets.first?.isProved == true
             }

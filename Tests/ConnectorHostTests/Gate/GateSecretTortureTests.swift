@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -35,7 +36,8 @@ import Testing
             let leaf = Connector("gate", plugin: KeyPlugin.self, config: config, probeInterval: .milliseconds(2))
             let host = try ConnectorHost.testing("[]", appending: [leaf], clock: SystemHostClock())
             #expect(await host.open().isReady)
-            await withTaskGroup { group in
+            try await withThrowingTaskGroup { group in
+                defer { vendor.isDone.store(true, ordering: .relaxed) }
                 for _ in 0..<2 {
                     group.addTask {
                         while !vendor.isDone.load(ordering: .relaxed) {
@@ -52,9 +54,10 @@ import Testing
                 while number < Self.rotationCount, vendor.failures.isEmpty {
                     number += 1
                     guard (try? rotation.rotate()) != nil else { break }
-                    while vendor.last != "secret-\(rotation.rotations)", vendor.failures.isEmpty { await Task.yield() }
+                    while vendor.last != "secret-\(rotation.rotations)", vendor.failures.isEmpty {
+                        try await Task.checkedYield()
+                    }
                 }
-                vendor.isDone.store(true, ordering: .relaxed)
             }
             #expect(vendor.failures == [])
             #expect(vendor.state.withLock(\.mixed) == [])

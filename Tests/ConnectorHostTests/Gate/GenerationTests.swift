@@ -42,12 +42,12 @@ import Testing
     func `opening a gate whose proofs had failed ends the previous instance and its proofs`() async throws {
         let test = try await opened()
         try await test.call("other", "probes", ["name": .string(name), "status": 8])
-        await test.advance(by: .seconds(30), until: .failed, "gate")
+        try await test.advance(by: .seconds(30), until: .failed, "gate")
         try await test.call("other", "probes", ["name": .string(name), "status": 0])
         #expect(await test.host.open()["gate"]?.state == .open)
-        while try await lives(test) != ["created": 2, "closed": 1, "destroyed": 1] { await Task.yield() }
+        while try await lives(test) != ["created": 2, "closed": 1, "destroyed": 1] { try await Task.checkedYield() }
         // One chain of proofs: that of the new instance.
-        while test.clock.timerCount > 1 { await Task.yield() }
+        while test.clock.timerCount > 1 { try await Task.checkedYield() }
         #expect(test.clock.timerCount == 1)
         await test.host.close()
     }
@@ -126,7 +126,7 @@ import Testing
         #expect(report.misbehaviourCount == 1)
         #expect(try await test.host.retry("gate")["gate"]?.state == .open)
         // Instances are destroyed on threads of the host, after the report.
-        while try await test.call("gate", "lives") != ["created": 3, "destroyed": 2] { await Task.yield() }
+        while try await test.call("gate", "lives") != ["created": 3, "destroyed": 2] { try await Task.checkedYield() }
         await test.host.close()
     }
 
@@ -183,7 +183,7 @@ import Testing
         #expect(test.state("gate") == .open)
         let replaced = await replacing.value
         #expect(throws: ConnectorError.self) { try replaced.get() }
-        while try await lives(test) != ["created": 3, "closed": 1, "destroyed": 2] { await Task.yield() }
+        while try await lives(test) != ["created": 3, "closed": 1, "destroyed": 2] { try await Task.checkedYield() }
         await test.host.close()
     }
 
@@ -208,7 +208,7 @@ import Testing
         async let opening = test.host.open("gate")
         _ = await test.host.report { $0["gate"]?.target == .open }
         async let again: Void = test.host.close("gate")
-        while try test.gate("gate").target == .open { await Task.yield() }
+        while try test.gate("gate").target == .open { try await Task.checkedYield() }
         try await TestHost.finish("\(name):close")
         // The opening may end, and report, while the gate still closes.
         _ = try await (closing, again, opening)

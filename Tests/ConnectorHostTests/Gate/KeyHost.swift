@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Logging
 import Synchronization
 import Testing
@@ -42,13 +43,13 @@ struct KeyHost {
     func ask() async throws -> JSONValue { try await host.gate("gate").call("ask") }
 
     /// Lets the next scheduled proof happen, and what follows from it.
-    func proof() async {
+    func proof() async throws {
         await clock.timers(atLeast: 1)
         let before = host.report["gate"]?.evidence.last?.at
         clock.advance(by: Self.interval)
         _ = await host.report { $0["gate"]?.evidence.last?.at != before || $0["gate"]?.state != .open }
         let gate = host.current.tree["gate"]?.gate
-        while gate?.storage.withLock({ $0.isRenewing }) ?? false { await Task.yield() }
+        while gate?.storage.withLock({ $0.isRenewing }) ?? false { try await Task.checkedYield() }
     }
 
     /// What is known of the key.

@@ -255,9 +255,9 @@
             #expect(throws: ConnectorError.self) { try result.get() }
             isOver.withLock { $0 = true }
             isOver.signal()
-            while generation.isHeld { await Task.yield() }
+            while generation.isHeld { try await Task.checkedYield() }
             try #require(generation.state.withLock { $0.mark == nil })
-            while try !Directory.entries(of: "\(state)/isolation").isEmpty { await Task.yield() }
+            while try !Directory.entries(of: "\(state)/isolation").isEmpty { try await Task.checkedYield() }
             await generation.end()
             await host.close()
         }
@@ -267,7 +267,7 @@
             // The host has a folder of its own in the state directory.
             let state = try #require(host.configuration.hostDirectory(state: directory.path + "/state"))
             await host.close()
-            while (try? Directory.entries(of: "\(state)/isolation").isEmpty) == false { await Task.yield() }
+            while (try? Directory.entries(of: "\(state)/isolation").isEmpty) == false { try await Task.checkedYield() }
             #expect(unsafe rename("\(directory.path)/isolation", "\(state)/isolation.new") == 0)
             _ = unsafe rmdir("\(state)/isolation")
             #expect(unsafe rename("\(state)/isolation.new", "\(state)/isolation") == 0)

@@ -112,7 +112,7 @@ import Testing
         try await TestHost.taken(name)
         task.cancel()
         #expect(try await task.value.code == .cancelled)
-        while try await host.gate("calls").call("counts")["cancels"] != 1 { await Task.yield() }
+        while try await host.gate("calls").call("counts")["cancels"] != 1 { try await Task.checkedYield() }
         await host.close()
     }
 
@@ -128,7 +128,7 @@ import Testing
         await clock.timers(atLeast: 2)
         clock.advance(by: .seconds(3))
         #expect(try await task.value.code == .timedOut)
-        while try await host.gate("calls").call("counts")["cancels"] != 1 { await Task.yield() }
+        while try await host.gate("calls").call("counts")["cancels"] != 1 { try await Task.checkedYield() }
         await host.close()
     }
 
@@ -144,7 +144,7 @@ import Testing
         async let closing: Void = host.close()
         while host.report["theme"]?.state != .closed {
             if clock.timerCount > 0 { clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         await closing
         #expect(try await task.value.code == .notOpen)

@@ -376,7 +376,7 @@ import Testing
         }
         try await TestHost.taken(name)
         async let closing: Void = test.host.close("user")
-        await test.advance(by: .seconds(1), until: .closed, "user")
+        try await test.advance(by: .seconds(1), until: .closed, "user")
         try await closing
         #expect(try await task.value.code == .notOpen)
         try await test.counts("inner", "cancels", reach: 1)
@@ -399,7 +399,7 @@ import Testing
         }
         try await TestHost.taken(name)
         async let closing: Void = test.host.close("inner")
-        await test.advance(by: .seconds(1), until: .closed, "inner")
+        try await test.advance(by: .seconds(1), until: .closed, "inner")
         try await closing
         let error = try await task.value
         #expect(error.code == .notOpen && error.message.hasPrefix("inner: "))

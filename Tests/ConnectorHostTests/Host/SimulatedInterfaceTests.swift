@@ -8,6 +8,7 @@ import ConnectorInvocation
 import ConnectorManifest
 import ConnectorPlatform
 import ConnectorServices
+import ConnectorTestSupport
 import Testing
 
 /// A manifest alone, whose interface is simulated.
@@ -163,7 +164,7 @@ import Testing
             await host.close()
         }
         // The threads that closed it may still be on their way out.
-        while released != nil { await Task.yield() }
+        while released != nil { try await Task.checkedYield() }
     }
 
     @Test func `a delay follows the host's clock`() async throws {

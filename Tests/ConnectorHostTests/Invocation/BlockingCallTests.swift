@@ -5,6 +5,7 @@ import ConnectorConfiguration
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorSimulator
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -22,12 +23,12 @@ import Testing
 
     /// Waits until so many functions hold their threads.
     private func holds(_ test: TestHost, _ count: Int64, _ path: String = "gate") async throws {
-        while try await number("held", test, path) != count { await Task.yield() }
+        while try await number("held", test, path) != count { try await Task.checkedYield() }
     }
 
     /// Lets go of every function, and waits until all have returned.
     private func release(_ test: TestHost, _ path: String = "gate") async throws {
-        while try await number("release", test, path) != 0 { await Task.yield() }
+        while try await number("release", test, path) != 0 { try await Task.checkedYield() }
     }
 
     /// Calls an operation on the caller's thread, because the gate may have no thread left.
@@ -136,7 +137,7 @@ import Testing
         try await holds(test, 1, "vendor")
         while try test.gate("vendor").misbehaviourCount == 0 {
             if test.clock.timerCount > 0 { test.clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let report = await test.host.report { $0["vendor"]?.outbox?.failure != nil }
         #expect(report["vendor"]?.outbox?.queued == 1)
@@ -158,7 +159,7 @@ import Testing
         async let answer = failure { () throws(ConnectorError) in
             try await gate.call("hold", options: CallOptions(timeout: .seconds(2)))
         }
-        while try await number("held", gate) != 1 { await Task.yield() }
+        while try await number("held", gate) != 1 { try await Task.checkedYield() }
         await clock.advance(toTimerAfter: .milliseconds(20))
         let error = try await answer
         #expect(error.code == .timedOut && error.message == "hold did not return within 2.0 s")
@@ -166,7 +167,7 @@ import Testing
         #expect(host.report["gate"]?.misbehaviourCount == 0)
         await clock.advance(toTimerAfter: .milliseconds(1980))
         _ = await host.report { $0["gate"]?.misbehaviourCount == 1 }
-        while try await number("release", gate) != 0 { await Task.yield() }
+        while try await number("release", gate) != 0 { try await Task.checkedYield() }
         await host.close()
     }
 
@@ -237,9 +238,9 @@ import Testing
         let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "pass") }
         #expect(error.code == .unavailable)
         #expect(error.message == "all 32 threads for calls of the plugin are lost in functions that do not return")
-        await test.noTimers()
+        try await test.noTimers()
         try await release(test)
-        while (try? await test.call("gate", "pass")) != 2 { await Task.yield() }
+        while (try? await test.call("gate", "pass")) != 2 { try await Task.checkedYield() }
         #expect(try test.gate("gate").misbehaviourCount == limit)
     }
 

@@ -99,7 +99,7 @@ import Testing
         #expect(try test.gate("gate").misbehaviourCount == 0)
         #expect(try await TestHost.finish(name) == 100)
         #expect(try test.gate("gate").misbehaviourCount == 0)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `only the caller's own cancellation counts as one`() async throws {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -28,7 +29,7 @@ import Testing
 
     /// Waits until so many calls hold the plugin.
     private func holds(_ test: TestHost, _ count: Int64) async throws {
-        while try await number("held", test) != count { await Task.yield() }
+        while try await number("held", test) != count { try await Task.checkedYield() }
     }
 
     @Test func `a deadline frees the functions that hold every thread of the instance`() async throws {
@@ -66,7 +67,7 @@ import Testing
         try await holds(test, held + 1)
         call.cancel()
         #expect(try await call.value.code == .cancelled)
-        while try await number("stopped", test) != stopped + 1 { await Task.yield() }
+        while try await number("stopped", test) != stopped + 1 { try await Task.checkedYield() }
         await test.host.close()
     }
 
@@ -89,7 +90,7 @@ import Testing
         await entered.reaches(512)
         call.cancel()
         #expect(try await call.value.code == .cancelled)
-        while try await number("cancelled", test) != cancelled + 1 { await Task.yield() }
+        while try await number("cancelled", test) != cancelled + 1 { try await Task.checkedYield() }
         gate.withLock { $0 = true }
         gate.signal()
         await ended.reaches(512)
@@ -107,9 +108,9 @@ import Testing
         try await holds(test, held + 10)
         for call in calls { call.cancel() }
         for call in calls { #expect(try await call.value.code == .cancelled) }
-        while test.host.dependencies.calls.cancelThreads.threadCount < 4 { await Task.yield() }
+        while test.host.dependencies.calls.cancelThreads.threadCount < 4 { try await Task.checkedYield() }
         // On a slow machine the pool adds threads for what waits, which end when they have been idle for some seconds.
-        while test.host.dependencies.calls.cancelThreads.threadCount > 5 { await Task.yield() }
+        while test.host.dependencies.calls.cancelThreads.threadCount > 5 { try await Task.checkedYield() }
     }
 
     @Test func `a cancellation that waits for a thread is not inside the plugin, which outlives it`() async throws {

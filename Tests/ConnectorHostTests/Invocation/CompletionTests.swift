@@ -16,7 +16,7 @@ import Testing
     @Test func `a call that completes inside the function is answered`() async throws {
         let test = try await TestHost.opened()
         #expect(try await test.call("gate", "answer", ["value": ["a": [1, 2.5, nil]]]) == ["a": [1, 2.5, nil]])
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a call that completes later, from another thread, is answered`() async throws {
@@ -24,7 +24,7 @@ import Testing
         async let answer = test.begin(name)
         #expect(try await TestHost.finish(name, ["done": true]) == 0)
         #expect(try await answer == ["done": true])
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a second completion is refused, counted, and harmless`() async throws {

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -196,7 +197,7 @@ import Testing
             for _ in 0..<10 { try pair() }
         }
         // A runner gives the last ones back after its answer.
-        while try await values.call("released").integer ?? 0 < before + 20 { await Task.yield() }
+        while try await values.call("released").integer ?? 0 < before + 20 { try await Task.checkedYield() }
     }
 
     @Test(arguments: TestChannel.all)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorInvocation
@@ -22,11 +23,11 @@ import Testing
     }
 
     /// Waits until so many calls stand in line.
-    private func inLine(_ count: Int) async {
-        while gate.waitingCount != count { await Task.yield() }
+    private func inLine(_ count: Int) async throws {
+        while gate.waitingCount != count { try await Task.checkedYield() }
     }
 
-    @Test func `calls enter in the order in which they came`() async {
+    @Test func `calls enter in the order in which they came`() async throws {
         #expect(gate.enterNow())
         let order = Journal<Int>()
         var calls: [Task<Void, Never>] = []
@@ -38,7 +39,7 @@ import Testing
                     gate.leave()
                 }
             )
-            await inLine(number)
+            try await inLine(number)
         }
         gate.leave()
         for call in calls { await call.value }
@@ -46,13 +47,13 @@ import Testing
         #expect(gate.enterNow())
     }
 
-    @Test func `calls that gave up leave nothing behind, however many they are`() async {
+    @Test func `calls that gave up leave nothing behind, however many they are`() async throws {
         #expect(gate.enterNow())
         for round in 1...200 {
             let calls = (0..<20).map { index in
                 Task { await enter(by: index.isMultiple(of: 2) ? clock.now() + 1 : .max) }
             }
-            await inLine(20)
+            try await inLine(20)
             await clock.timers(atLeast: 20)
             clock.advance(by: .nanoseconds(1))
             for (index, call) in calls.enumerated() {
@@ -66,12 +67,12 @@ import Testing
         #expect(gate.enterNow())
     }
 
-    @Test func `a call that gives up lets the next one enter`() async {
+    @Test func `a call that gives up lets the next one enter`() async throws {
         #expect(gate.enterNow())
         let first = Task { await enter() }
-        await inLine(1)
+        try await inLine(1)
         let second = Task { await enter() }
-        await inLine(2)
+        try await inLine(2)
         first.cancel()
         #expect(await first.value == .cancelled)
         gate.leave()

@@ -131,7 +131,7 @@ import Testing
         Task { ended.send(await stop.value) }
         while ended.value == nil {
             lane.end()
-            await Task.yield()
+            try await Task.checkedYield()
         }
         #expect(await stop.value == .over)
     }
@@ -290,7 +290,7 @@ import Testing
         // New lanes, until the late answer has come.
         var others: [CallLane] = []
         while others.last !== first {
-            if let lane = test.take() { others.append(lane) } else { await Task.yield() }
+            if let lane = test.take() { others.append(lane) } else { try await Task.checkedYield() }
         }
         #expect(Self.call(first, 3, []).0 == 3 && first.stream.stop == nil)
         for lane in others { test.lanes.giveBack(lane) }
@@ -324,7 +324,7 @@ import Testing
         var lane: CallLane?
         while lane == nil {
             lane = test.take()
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let opened = try #require(lane)
         #expect(test.count == 1 && opened.patience == 30_000_000_000)

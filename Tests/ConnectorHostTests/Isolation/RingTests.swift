@@ -238,7 +238,7 @@ import Testing
         isOver.withLock { $0 = true }
         while done.value == nil {
             reader.wake()
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 

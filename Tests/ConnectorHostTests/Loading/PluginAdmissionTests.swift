@@ -3,6 +3,7 @@
 
 import ConnectorDigest
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorConfiguration
@@ -201,7 +202,7 @@ import Testing
             lock.set(try #require(try LockedPlugin(of: PluginCatalog.candidate(path: path))))
             try Fixtures.write(Array(lock.text.utf8), to: lock.file)
             #expect(await host.reload().isActive)
-            while host.report["a"]?.state != .open { await Task.yield() }
+            while host.report["a"]?.state != .open { try await Task.checkedYield() }
             await host.close()
         }
     }

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -125,10 +126,10 @@ import Testing
         try await TestHost.taken(name, plugin: "serial")
         #expect(values(.activeCalls, at: "a", in: test.host) == [[]: 1])
         async let second = test.call("a", "answer", ["value": 1])
-        while values(.activeCalls, at: "a", in: test.host) != [[]: 2] { await Task.yield() }
+        while values(.activeCalls, at: "a", in: test.host) != [[]: 2] { try await Task.checkedYield() }
         try await TestHost.finish(name, plugin: "serial")
         _ = try await (first, second)
-        while values(.activeCalls, at: "a", in: test.host) != [[]: 0] { await Task.yield() }
+        while values(.activeCalls, at: "a", in: test.host) != [[]: 0] { try await Task.checkedYield() }
         await test.host.close()
     }
 

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import CoreMetrics
 import Dispatch
 import Logging
@@ -40,7 +41,7 @@ import Testing
         // The meter is there a moment before its first value.
         while (try? metrics.expectMeter("connector.gate.state", [path, ("connector.state", "open")]))?.lastValue == nil
         {
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let state = try metrics.expectMeter("connector.gate.state", [path, ("connector.state", "open")])
         #expect(state.lastValue == 1)
@@ -51,7 +52,7 @@ import Testing
         #expect(try metrics.expectCounter("connector.outbox.delivered", [path]).totalValue == 1)
         #expect(try metrics.expectCounter("connector.gate.attempts", [path]).totalValue == 1)
         #expect(try metrics.expectMeter("connector.outbox.queue.age", [path]).lastValue == 0)
-        await test.noTimers()
+        try await test.noTimers()
     }
 
     @Test func `a counter gets each count once, however often it is published`() async throws {
@@ -65,7 +66,7 @@ import Testing
             let attempts = try? metrics.expectCounter("connector.gate.attempts", [path])
             test.clock.advance(by: MetricsPublisher.interval)
             while (try? metrics.expectCounter("connector.gate.attempts", [path]))?.totalValue != Int64(round + 1) {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             #expect(attempts?.totalValue ?? 0 <= Int64(round + 1))
             // The next publication is scheduled once this one has ended.
@@ -91,7 +92,7 @@ import Testing
         }
         while meters(of: "b").isEmpty || counters(of: "b").isEmpty {
             test.clock.advance(by: MetricsPublisher.interval)
-            await Task.yield()
+            try await Task.checkedYield()
         }
         #expect(timers(of: "b").count == 1)
         let leaf = TestHost.leaf("a", settings: #""required": false, "probe": "off""#)
@@ -100,7 +101,7 @@ import Testing
         func ready() -> [TestMeter] { meters(of: "a").filter { $0.label == "connector.gate.ready" } }
         while !meters(of: "b").isEmpty || !counters(of: "b").isEmpty || ready().count != 1 {
             test.clock.advance(by: MetricsPublisher.interval)
-            await Task.yield()
+            try await Task.checkedYield()
         }
         #expect(ready().map { $0.dimensions.contains { $0 == ("connector.required", "false") } } == [true])
         #expect(!counters(of: "a").isEmpty)
@@ -392,7 +393,7 @@ import Testing
         let test = try TestHost(TestHost.leaf("a"))
         await test.host.open()
         try await test.call("a", "answer", ["value": 1])
-        await test.noTimers()
+        try await test.noTimers()
         #expect(!test.host.metrics.isEmpty)
         await test.host.close()
     }

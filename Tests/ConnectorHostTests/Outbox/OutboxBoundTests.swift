@@ -4,6 +4,7 @@
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorPlatform
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -32,7 +33,7 @@ import Testing
         }
         while !hasClosed.load(ordering: .acquiring) {
             if test.clock.timerCount > 0, !test.isAskingRunners { test.clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         await closing.value
         #expect(try test.gate("gate").calls?.total == 1)

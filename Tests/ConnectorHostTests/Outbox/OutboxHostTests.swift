@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -142,7 +143,7 @@ import Testing
         try await test.counts("gate", "running", reach: 1)
         #expect(test.host.outbox(of: "gate")?.queued == 2, "the last event waits for its turn")
         _ = try await TestHost.finish(name)
-        while test.host.outbox(of: "gate")?.delivered != 3 { await Task.yield() }
+        while test.host.outbox(of: "gate")?.delivered != 3 { try await Task.checkedYield() }
         await test.host.close()
     }
 
@@ -154,9 +155,9 @@ import Testing
         let outbox = test.host.outbox.outbox
         func isPaused() -> Bool { if case .paused? = outbox.condition(of: "a") { true } else { false } }
         let receipt = try await test.host.gate("a").send("place", ["order": ["n": 1]])
-        while !isPaused() { await Task.yield() }
+        while !isPaused() { try await Task.checkedYield() }
         test.clock.advance(by: .seconds(2))
-        while outbox.condition(of: "a") != .waitingForGate { await Task.yield() }
+        while outbox.condition(of: "a") != .waitingForGate { try await Task.checkedYield() }
         #expect(try test.gate("a").state == .degraded)
         test.clock.advance(by: .seconds(8))
         try await receipt.delivered()
@@ -182,10 +183,10 @@ import Testing
             payload: Array(#"{"value":1}"#.utf8)
         )
         _ = try await outbox.append([event], to: ["gate"])
-        while outbox.condition(of: "gate") != .waitingForGate { await Task.yield() }
+        while outbox.condition(of: "gate") != .waitingForGate { try await Task.checkedYield() }
         trial.cancel()
         #expect(try await trial.value.code == .cancelled)
-        while test.host.outbox(of: "gate")?.delivered != 1 { await Task.yield() }
+        while test.host.outbox(of: "gate")?.delivered != 1 { try await Task.checkedYield() }
         await test.host.close()
     }
 
@@ -237,7 +238,7 @@ import Testing
         while let outbox = test.host.outbox(of: "vendors"), outbox.delivered != 1 {
             // The clock stands still while an attempt is made.
             if outbox.nextAttemptAt != nil { test.clock.advance(by: .seconds(5)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         try await delivery.value
         await test.host.close()

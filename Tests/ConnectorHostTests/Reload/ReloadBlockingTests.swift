@@ -43,8 +43,8 @@ struct ReloadBlockingTests {
     }
 
     /// Waits until the plugin waits.
-    private func pluginWaits() async {
-        while unsafe access("\(pipe).reached", F_OK) != 0 { await Task.yield() }
+    private func pluginWaits() async throws {
+        while unsafe access("\(pipe).reached", F_OK) != 0 { try await Task.checkedYield() }
     }
 
     /// A host whose other gate has not been called yet.
@@ -65,7 +65,7 @@ struct ReloadBlockingTests {
             )
         )
         let reloading = Task { await host.reload() }
-        while PluginImages.shared.pathBeingLoaded == nil { await Task.yield() }
+        while PluginImages.shared.pathBeingLoaded == nil { try await Task.checkedYield() }
         // The dynamic linker answers nobody now: neither the first call of a gate nor a typed handle asks it.
         #expect(try await host.answer() == 1)
         #expect(try await host.gate("other").call("divide", 6.0, 3.0).number == 2)
@@ -90,7 +90,7 @@ struct ReloadBlockingTests {
         #expect(try await host.answer() == 1)
 
         release()
-        while host.reloader.loadStep != nil { await Task.yield() }
+        while host.reloader.loadStep != nil { try await Task.checkedYield() }
         #expect(await host.reload().isActive)
         #expect(try await host.answer() == 2)
         await host.close()
@@ -134,7 +134,7 @@ struct ReloadBlockingTests {
         let host = try await host(clock)
         try workspace.install(variant(blocking: function))
         let reloading = Task { await host.reload() }
-        await pluginWaits()
+        try await pluginWaits()
         #expect(try await host.answer() == 1)
         #expect(try await host.gate("other").call("divide", 6.0, 3.0).number == 2)
         await clock.advance(toTimerAfter: .seconds(10))
@@ -161,9 +161,9 @@ struct ReloadBlockingTests {
         next.manifest = exclusive
         try workspace.install(next)
         let reloading = Task { await host.reload() }
-        await pluginWaits()
+        try await pluginWaits()
         let closing = Task { try await host.close("gate") }
-        while host.report["gate"]?.target != .closed { await Task.yield() }
+        while host.report["gate"]?.target != .closed { try await Task.checkedYield() }
         release()
         try await closing.value
         let reload = await reloading.value
@@ -190,10 +190,10 @@ struct ReloadBlockingTests {
         try workspace.install(next)
         workspace.configure(#"{"name": "new", "plugin": "swapped", "probe": "off", "heal": "off"}"#)
         let reloading = Task { await host.reload() }
-        await pluginWaits()
+        try await pluginWaits()
         let closing = Task { await host.close() }
         // Once its gates are closed, the host waits for the reload.
-        while host.report["gate"]?.state != .closed { await Task.yield() }
+        while host.report["gate"]?.state != .closed { try await Task.checkedYield() }
         release()
         let reload = await reloading.value
         await closing.value
@@ -212,7 +212,7 @@ struct ReloadBlockingTests {
             try workspace.install(.init(answer: answer))
             async let reloading = host.reload()
             if answer == 3 {
-                await pluginWaits()
+                try await pluginWaits()
                 await clock.advance(toTimerAfter: ReloadLimits().drain)
             }
             let reload = await reloading

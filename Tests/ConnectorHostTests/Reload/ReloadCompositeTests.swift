@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -90,7 +91,7 @@ import Testing
         let call = Task { try await client.call("begin", ["name": .string(name)]) }
         try await TestHost.taken(name)
         let reloading = Task { try await test.reload(TestHost.composite("group", "first", leaf("two"))) }
-        while test.host.report["group/two"] == nil { await Task.yield() }
+        while test.host.report["group/two"] == nil { try await Task.checkedYield() }
         // The reload waits for the drain for a second.
         await test.clock.advance(toTimerAfter: .seconds(1))
         #expect(try await reloading.value.isActive)

@@ -128,17 +128,17 @@ import Testing
         let host = try await workspace.host(clock: clock)
         try workspace.install(Variant(answer: 2))
         let reloading = Task { await host.reload() }
-        while host.report["gate"]?.generation != 2 { await Task.yield() }
+        while host.report["gate"]?.generation != 2 { try await Task.checkedYield() }
         #expect(try await host.answer() == 2)
         while host.reloader.isRunning {
             clock.advance(by: .milliseconds(500))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let reload = await reloading.value
         #expect(reload.isActive)
         while host.report["gate"]?.drainingCount != 0 {
             clock.advance(by: .seconds(5))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let closing = Task { await host.close() }
         await closing.value
@@ -147,12 +147,12 @@ import Testing
     // MARK: Phases
 
     /// Runs a reload whose switch hangs, and moves the clock to the limit of that phase. The phases before it read files.
-    private func reload(_ host: ConnectorHost, _ clock: ManualHostClock) async -> Reload {
+    private func reload(_ host: ConnectorHost, _ clock: ManualHostClock) async throws -> Reload {
         let reloading = Task { await host.reload() }
         await clock.advance(toTimerAfter: ReloadLimits().switch)
         while host.reloader.isRunning {
             clock.advance(by: .milliseconds(100))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         return await reloading.value
     }
@@ -209,10 +209,10 @@ import Testing
         _ = try await host.analytics("gate").track("Seen")
         while host.report["gate"]?.calls?.total ?? 0 < 1 {
             clock.advance(by: .milliseconds(10))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         workspace.renameGate(settings: settings)
-        let reload = await reload(host, clock)
+        let reload = try await reload(host, clock)
         #expect(reload.isActive && reload.plan?["moved"]?.events == .init(queued: 1, outcome: .move))
         #expect(host.outbox(of: "moved")?.queued == 1)
         await clock.advance(by: .seconds(5)) { await host.close() }

@@ -77,7 +77,7 @@ import Testing
         for path in file.taking {
             while test.host.outbox(of: path)?.queued ?? 0 > 0 {
                 test.clock.advance(by: .seconds(1))
-                await Task.yield()
+                try await Task.checkedYield()
             }
             let lines = try await test.host.gate(path).call("taken").string ?? ""
             // Moving the clock may end an attempt that the vendor has already served: the event then comes again.

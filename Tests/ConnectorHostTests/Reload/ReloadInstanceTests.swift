@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import InMemoryLogging
 import Logging
 import Synchronization
@@ -18,14 +19,14 @@ import Testing
     private let name = TestHost.unique("instance")
 
     /// Waits until a gate's successor could receive calls, and lets its runner end.
-    private func loseSuccessor(of gate: Gate) async {
+    private func loseSuccessor(of gate: Gate) async throws {
         while true {
             let successor = gate.storage.withLock { storage -> Generation? in
                 guard let opened = storage.successor, opened.state.withLock({ $0.seat != nil }) else { return nil }
                 return opened
             }
             guard let successor else {
-                await Task.yield()
+                try await Task.checkedYield()
                 continue
             }
             let loss = ConnectorError(.crashed, "the runner has ended")
@@ -44,7 +45,7 @@ import Testing
             try await test.reload(TestHost.leaf("gate", ["replies": "2"]), TestHost.leaf("other"), late)
         }
         try await TestHost.taken("\(name):open")
-        await loseSuccessor(of: gate)
+        try await loseSuccessor(of: gate)
         try await TestHost.finish("\(name):open", [])
         let reload = try await reloading.value
         #expect(reload.phase == .open)
@@ -66,7 +67,7 @@ import Testing
         let next = try await run.read(Reloader.Request(configuration: configuration))
         let work = ReloadWork(try await run.plan(next, basis: nil), next, dependencies)
         let opened = try await run.open(work)
-        await loseSuccessor(of: gate)
+        try await loseSuccessor(of: gate)
         let reload = await run.switch(work, opened)
         #expect(reload.isActive && reload.rolledBack == ["gate"])
         #expect(reload.errors.map(\.connector) == ["gate"] && reload.errors.map(\.code) == [.crashed])
@@ -100,19 +101,19 @@ import Testing
         }
         for path in paths { try await TestHost.taken("\(name)-\(path)") }
         let reloading = Task { try await test.reload(TestHost.leaf("gate", ["replies": "2"])) }
-        while try test.gate("gate").generation < 2 { await Task.yield() }
+        while try test.gate("gate").generation < 2 { try await Task.checkedYield() }
         // The reload waits for the drain for a second.
         await test.clock.advance(toTimerAfter: .seconds(1))
         let draining = try await reloading.value.draining
         #expect(Set(draining).isSuperset(of: paths))
         // Steps so small that the time of the calls has not passed when closing would end without them.
-        await test.advance(by: .milliseconds(1)) {
+        try await test.advance(by: .milliseconds(1)) {
             guard !isHost else { return await test.host.close() }
             try? await test.host.close("gate")
         }
         #expect(earlier[0].ended.value != nil)
         if isHost { #expect(earlier[1].ended.value != nil) }
-        await test.advance(by: .seconds(1)) { await test.host.close() }
+        try await test.advance(by: .seconds(1)) { await test.host.close() }
         for call in calls { #expect(try await call.value.code == .notOpen) }
     }
 
@@ -123,7 +124,7 @@ import Testing
         let late = TestHost.leaf("late", ["name": .string(name), "opens": "held"])
         let reloading = Task { try await test.reload(TestHost.leaf("gate"), late) }
         try await TestHost.taken("\(name):open")
-        await test.advance(by: .seconds(1)) { await test.host.close() }
+        try await test.advance(by: .seconds(1)) { await test.host.close() }
         let reload = try await reloading.value
         #expect(reload.phase == .open && reload.errors.map(\.message) == ["the host has closed"], "\(reload.errors)")
         #expect(!log.entries.contains { $0.message == "reload changed nothing" })

@@ -349,7 +349,7 @@ import Testing
         while let outbox = test.host.outbox(of: "a"), outbox.delivered != 2 {
             // The clock stands still while an attempt is made.
             if outbox.nextAttemptAt != nil { test.clock.advance(by: .seconds(5)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         for receipt in receipts { try await receipt.delivered() }
         await test.host.close()

@@ -60,7 +60,7 @@ import Testing
         let call = Task { try await client.call("answer", ["value": 0]) }
         try await TestHost.taken("\(name):answer")
         let reloading = Task { try await test.reload(leaf("gate", ["replies": "2"]), other) }
-        while try test.gate("gate").generation < 2 { await Task.yield() }
+        while try test.gate("gate").generation < 2 { try await Task.checkedYield() }
         #expect(try await client.call("answer", ["value": 0]) == 2)
         #expect(try test.gate("gate").drainingCount == 1)
         try await TestHost.finish("\(name):answer", 1)
@@ -194,7 +194,7 @@ import Testing
         let later = (1...5).map { number in
             Task { try await test.reload(leaf("gate", ["replies": .string("\(number)")]), other) }
         }
-        while test.host.reloader.waitingCount < 5 { await Task.yield() }
+        while test.host.reloader.waitingCount < 5 { try await Task.checkedYield() }
         try await TestHost.finish("\(name):open", [["kind": "configured"]])
         #expect(try await first.value.isActive)
         var digests: Set<String> = []
@@ -288,11 +288,11 @@ import Testing
             )
             try await TestHost.taken("\(name)-\(round)")
             let reloading = Task { try await test.reload(leaf("gate", ["replies": .string("\(round)")]), other) }
-            while try test.gate("gate").generation < round + 1 { await Task.yield() }
+            while try test.gate("gate").generation < round + 1 { try await Task.checkedYield() }
             // The reload waits for the drain for a second.
             await test.clock.advance(toTimerAfter: .seconds(1))
             #expect(try await reloading.value.isActive)
-            while try test.gate("gate").drainingCount > 2 { await Task.yield() }
+            while try test.gate("gate").drainingCount > 2 { try await Task.checkedYield() }
         }
         for call in calls.prefix(3) { #expect(await call.value?.code == .notOpen) }
         for round in 4...5 { try await TestHost.finish("\(name)-\(round)") }
@@ -303,8 +303,8 @@ import Testing
     @Test func `a phase that hangs ends the reload at its deadline, and is named`() async throws {
         let test = try await TestHost.opened(leaf(), other)
         let opening = Task { try await test.reload(leaf("gate", ["opens": "never"]), other) }
-        while try await test.lives(name)["created"] != 2 { await Task.yield() }
-        while test.host.reloader.isRunning { test.clock.advance(by: .seconds(5)); await Task.yield() }
+        while try await test.lives(name)["created"] != 2 { try await Task.checkedYield() }
+        while test.host.reloader.isRunning { test.clock.advance(by: .seconds(5)); try await Task.checkedYield() }
         let reload = try await opening.value
         #expect(reload.phase == .open && reload.errors.first?.code == .timedOut)
         _ = try await test.call("gate", "answer", ["value": 0])
@@ -351,10 +351,10 @@ import Testing
         try await TestHost.taken(name)
         for round in 1...50 {
             let reloading = Task { try await test.reload(leaf(round), TestHost.leaf("other")) }
-            while try test.gate("gate").generation < UInt64(round + 1) { await Task.yield() }
+            while try test.gate("gate").generation < UInt64(round + 1) { try await Task.checkedYield() }
             while test.host.reloader.isRunning {
                 test.clock.advance(by: .milliseconds(100))
-                await Task.yield()
+                try await Task.checkedYield()
             }
             #expect(try await reloading.value.isActive)
             #expect(try await client.call("answer", ["value": 0]) == .integer(Int64(round)))

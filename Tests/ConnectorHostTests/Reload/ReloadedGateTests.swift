@@ -67,7 +67,7 @@ import Testing
             #expect(try await test.call("gate", "answer", ["value": 0]) == 1)
         }
         #expect(reload.isActive)
-        while try await test.call("gate", "answer", ["value": 0]) != 2 { await Task.yield() }
+        while try await test.call("gate", "answer", ["value": 0]) != 2 { try await Task.checkedYield() }
         #expect(try test.gate("gate").generation == 2)
         await test.host.close()
     }
@@ -81,7 +81,7 @@ import Testing
             #expect(try await test.call("gate", "answer", ["value": 0]) == 1)
         }
         #expect(reload.isActive)
-        while try await test.call("gate", "answer", ["value": 0]) != 2 { await Task.yield() }
+        while try await test.call("gate", "answer", ["value": 0]) != 2 { try await Task.checkedYield() }
         try await test.lives(name, become: ["created": 3, "closed": 2, "destroyed": 2])
         await test.host.close()
     }
@@ -114,7 +114,7 @@ import Testing
         let reloading = Task {
             try await test.reload(leaf("gate", ["opens": "fails"], settings: settings), other)
         }
-        while try await test.lives(name)["destroyed"] != 1 { await Task.yield() }
+        while try await test.lives(name)["destroyed"] != 1 { try await Task.checkedYield() }
         if isHost { await test.host.close() } else { try await test.host.close("gate") }
         let reload = try await reloading.value
         #expect(reload.isActive != isHost)
@@ -155,7 +155,7 @@ import Testing
         let test = try await TestHost.opened(leaf(), other)
         let gate = try outdated(test, ["replies": "2"])
         gate.renewAfterRefusal()
-        while try await test.call("gate", "answer", ["value": 0]) != 2 { await Task.yield() }
+        while try await test.call("gate", "answer", ["value": 0]) != 2 { try await Task.checkedYield() }
         try await test.lives(name, become: ["created": 2, "closed": 1, "destroyed": 1])
         await test.host.close()
     }
@@ -190,7 +190,7 @@ import Testing
         #expect(reload.isActive && report["gate"]?.state == .open && report["gate"]?.error == nil)
         #expect(try await test.call("gate", "answer", ["value": 0]) == 2)
         #expect(!log.entries.contains { ["gate failed", "gate recovered"].contains("\($0.message)") })
-        while try await test.lives(name)["destroyed"] != 1 { await Task.yield() }
+        while try await test.lives(name)["destroyed"] != 1 { try await Task.checkedYield() }
         await test.host.close()
     }
 

@@ -108,7 +108,7 @@ import Testing
             let reload = await host.reload()
             #expect(reload.isActive, "\(reload.errors)")
             // Some events pass through every instance.
-            while ids.values.count < sent + 3 { await Task.yield() }
+            while ids.values.count < sent + 3 { try await Task.checkedYield() }
         }
         for caller in callers + [typedCaller, sender] { caller.cancel() }
         for caller in callers + [typedCaller, sender] { #expect(try await caller.value > last) }

@@ -3,6 +3,7 @@
 
 import ConnectorConfiguration
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -32,7 +33,7 @@ extension TestHost {
 
     /// Waits until instances have been created, closed and destroyed.
     func lives(_ name: String, become expected: [String: Int64]) async throws {
-        while try await lives(name) != expected { await Task.yield() }
+        while try await lives(name) != expected { try await Task.checkedYield() }
     }
 }
 

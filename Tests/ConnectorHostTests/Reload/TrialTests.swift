@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -106,7 +107,7 @@ import Testing
         #expect(gate.state == .failed && gate.isOnTrial)
         while gate.isOnTrial {
             clock.advance(by: .seconds(1))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         #expect(gate.state == .open)
         #expect(try await host.answer() == 1)
@@ -122,7 +123,7 @@ import Testing
         workspace.renameGate()
         #expect(await host.reload().isActive)
         // Neither that of the trial nor that of the windows.
-        while clock.timerCount >= timers { await Task.yield() }
+        while clock.timerCount >= timers { try await Task.checkedYield() }
         #expect(try await host.answer("moved") == 2)
         await host.close()
     }
@@ -135,7 +136,7 @@ import Testing
         workspace.configure()
         #expect(await host.reload().isActive)
         #expect(host.report["gate"]?.isOnTrial == false)
-        while clock.timerCount >= timers { await Task.yield() }
+        while clock.timerCount >= timers { try await Task.checkedYield() }
         #expect(try await host.answer() == 2)
         await host.close()
     }
@@ -167,7 +168,7 @@ import Testing
         await call(host, 12)
         while host.report["gate"]?.isOnTrial == true {
             clock.advance(by: .seconds(1))
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let report = await host.report { $0["gate"]?.drainingCount == 0 }
         #expect(report["gate"]?.generation == 2 && report["gate"]?.plugin?.version.description == "3.0.0")
@@ -224,7 +225,7 @@ import Testing
         try await TestHost.taken("\(name):open")
         #expect(gate.rollBack(ConnectorError(.failed, "it does worse")))
         // The record of it waits for the reload.
-        while test.host.reloader.waitingCount == 0 { await Task.yield() }
+        while test.host.reloader.waitingCount == 0 { try await Task.checkedYield() }
         try await TestHost.finish("\(name):open", [["kind": "configured"]])
         #expect(await reloading.value.isActive)
         await test.host.reloader.ended()

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -66,7 +67,7 @@ import Testing
         // The second completion may come after the host has taken the first.
         var json = test.host.report.json
         while json["gates"]?[0]?["misbehaviours"] == nil {
-            await Task.yield()
+            try await Task.checkedYield()
             json = test.host.report.json
         }
         #expect(json["gates"]?[0]?["misbehaviours"] == 1)

@@ -164,7 +164,7 @@ struct BatchTests {
             }
         }
         let held = Task(executorPreference: Self.threads) { try await numbers("hold", 3) }
-        while try await numbers("held", 2).last != 1 { await Task.yield() }
+        while try await numbers("held", 2).last != 1 { try await Task.checkedYield() }
         await test.clock.timers(atLeast: 1)
         test.clock.advance(by: .seconds(30))
         let error = await #expect(throws: ConnectorError.self) { try await held.value }
@@ -172,7 +172,7 @@ struct BatchTests {
         // The two calls that were sent after it are never made: they would block again.
         while try await numbers("freed", 1).last != 1 {
             _ = try await numbers("release", 1)
-            await Task.yield()
+            try await Task.checkedYield()
         }
         for _ in 0..<40 { #expect(try await numbers("pass", 3).count == 3) }
         #expect(try await numbers("freed", 1).last == 1)

@@ -192,7 +192,7 @@
                 let channel = try host.remoteChannel("gate")
                 let call = Task { try? await host.gate("gate").call("begin", ["how": "silent"]) }
                 while !channel.state.withLock({ $0.pending.values.contains { $0.name == "begin" } }) {
-                    await Task.yield()
+                    try await Task.checkedYield()
                 }
                 let (ids, instance) = channel.state.withLock { (Array($0.pending.keys), $0.number) }
                 for step in 0..<60 {
@@ -239,7 +239,7 @@
                     return state.ping
                 }
                 runner.send(.ping, instance: 0, [])
-                while runner.isAlive, runner.state.withLock({ $0.pong < ping }) { await Task.yield() }
+                while runner.isAlive, runner.state.withLock({ $0.pong < ping }) { try await Task.checkedYield() }
                 if try await Self.end(of: runner) != nil { ends += 1 }
                 await host.close()
                 #expect(host.dependencies.runners.runners.isEmpty)

@@ -159,7 +159,7 @@ struct RunnerCallTests {
             (try await test.call("gate", "note", ["text": "a line"]), span.context.inMemorySpanContext?.traceID)
         }
         let trace = try #require(found)
-        while !handler.entries.contains(where: { $0.message == "a line" }) { await Task.yield() }
+        while !handler.entries.contains(where: { $0.message == "a line" }) { try await Task.checkedYield() }
         #expect(handler.entries.first { $0.message == "a line" }?.metadata["trace"] == "\(trace)")
         await test.host.close()
     }
@@ -252,11 +252,11 @@ struct RunnerCallTests {
         let report = await test.host.open()
         #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
         let call = Task { try await failure { () throws(ConnectorError) in try await test.call("gate", "twice") } }
-        while server.requests.count < 2 { await Task.yield() }
+        while server.requests.count < 2 { try await Task.checkedYield() }
         call.cancel()
         #expect(try await call.value.code == .cancelled)
         // The clock stands still, so the request does not end at its deadline.
-        while try test.gate("gate").http?.failures != 1 { await Task.yield() }
+        while try test.gate("gate").http?.failures != 1 { try await Task.checkedYield() }
         await test.host.close()
         #expect(try test.gate("gate").misbehaviourCount == 0)
     }
@@ -330,7 +330,7 @@ struct RunnerCallTests {
         #expect(await test.host.open().isReady)
         let process = try #require(try await test.call("gate", "process").integer)
         await test.host.close()
-        while kill(pid_t(process), 0) == 0 { await Task.yield() }
+        while kill(pid_t(process), 0) == 0 { try await Task.checkedYield() }
         #expect(errno == ESRCH)
     }
 }

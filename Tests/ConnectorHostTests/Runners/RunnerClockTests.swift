@@ -135,7 +135,7 @@ import Testing
         let gate = try #require(await test.host.open()["gate"])
         #expect(gate.state == .failed)
         #expect(gate.error?.message == "the configuration says so")
-        await test.noTimers()
+        try await test.noTimers()
         await test.host.close()
     }
 

@@ -55,7 +55,7 @@ struct RunnerCrashTests {
             if let next = try test.gate("gate").nextAttemptAt, next > test.clock.wallTime() {
                 test.clock.advance(by: .seconds(1))
             }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
@@ -104,7 +104,7 @@ struct RunnerCrashTests {
         let generation = try test.gate("gate").generation
         // Its answer may come first: through memory, which stays.
         _ = try? await test.call("gate", "crash", ["how": "close-and-go-on"])
-        while try test.gate("gate").crashCount == 0 { await Task.yield() }
+        while try test.gate("gate").crashCount == 0 { try await Task.checkedYield() }
         #expect(try test.gate("gate").error?.message.contains("descriptors that are not its own") == true)
         try await heals(test, after: generation)
         await test.host.close()
@@ -227,12 +227,12 @@ struct RunnerCrashTests {
                 try await failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(1000)) }
             }
         }
-        while !waits(2, of: 3) { await Task.yield() }
+        while !waits(2, of: 3) { try await Task.checkedYield() }
         let name = TestHost.unique()
         let late = Task {
             try await failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(100)) }
         }
-        while !waits(3, of: 4) { await Task.yield() }
+        while !waits(3, of: 4) { try await Task.checkedYield() }
         await test.clock.advance(toTimerAfter: .seconds(100))
         #expect(try await late.value.message.hasPrefix("begin did not begin within"))
         // The next one gets its turn once the host gives up the one inside.
@@ -241,7 +241,7 @@ struct RunnerCrashTests {
         let error = ConnectorError(.timedOut, "given up")
         #expect(channel.dependencies.operations.giveUp(inside, owner: channel.context.owner, error))
         channel.cancel(inside) {}
-        while !waits(1, of: 2) { await Task.yield() }
+        while !waits(1, of: 2) { try await Task.checkedYield() }
         #expect(kill(pid_t(channel.runner.processNumber), SIGKILL) == 0)
         var errors: [ConnectorError] = []
         for call in calls { errors.append(try await call.value) }
@@ -371,8 +371,7 @@ struct RunnerCrashTests {
         let call = Task { try await crash(test, "silent", operation: "begin") }
         // A call that is given up before its function begins is never made.
         while !channel.state.withLock({ $0.pending.values.contains { $0.name == "begin" && $0.hasReturned } }) {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await Task.checkedYield()
         }
         call.cancel()
         #expect(try await call.value.code == .cancelled)
@@ -415,7 +414,7 @@ struct RunnerCrashTests {
             try await failure { () throws(ConnectorError) in try await test.call("gate", "process") }
         }
         func isHeld() -> Bool { channel.state.withLock { $0.pending.values.contains { $0.message == UInt64.max } } }
-        while !isHeld() { await Task.yield() }
+        while !isHeld() { try await Task.checkedYield() }
         channel.runner.stop("the test ends it")
         let error = try await call.value
         #expect(error.sending == .no && error.isRetryable)
@@ -444,7 +443,7 @@ struct RunnerCrashTests {
             }
             // A runner that has not stopped yet would answer when it is asked whether it lives.
             let process = try #require(before.integer)
-            await awaitStop(of: pid_t(process))
+            try await awaitStop(of: pid_t(process))
             await test.clock.advance(toTimerAfter: .seconds(5))
             #expect(try await answer.code == .timedOut)
             await test.clock.advance(toTimerAfter: .seconds(2))
@@ -490,9 +489,9 @@ struct RunnerCrashTests {
         )
         #expect(await test.host.open().isReady)
         try await test.call("gate", "print", ["text": "hello from a plugin"])
-        while !lines.values.contains("hello from a plugin") { await Task.yield() }
+        while !lines.values.contains("hello from a plugin") { try await Task.checkedYield() }
         try await test.call("gate", "note", ["text": "a warning"])
-        while !lines.values.contains("a warning") { await Task.yield() }
+        while !lines.values.contains("a warning") { try await Task.checkedYield() }
         await test.host.close()
     }
 }

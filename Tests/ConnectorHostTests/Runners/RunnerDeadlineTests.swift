@@ -7,6 +7,7 @@
     import ConnectorManifest
     import ConnectorTestSupport
     import Glibc
+    import Logging
     import Synchronization
     import Testing
 
@@ -24,6 +25,9 @@
     struct RunnerDeadlineTests {
         /// Threads that calls may block.
         private let threads = WorkerThreads()
+
+        /// Longer than any test: a runner tells the time by the system's clock, and makes no call whose deadline has passed.
+        private static let patience = Duration.seconds(1000)
 
         private static func leaf(_ plugin: String, _ settings: String = #", "probe": "off""#) -> String {
             let common = #""isolation": "process", "sandbox": "off", "heal": {"initial": "1s", "max": "1s"}"#
@@ -49,14 +53,23 @@
             }
         }
 
+        /// Makes a call of `gate` in a lane, which needs none of the threads.
+        private static func callInLane(_ test: TestHost, _ operation: String) async throws -> Int64 {
+            try await test.host.gate("gate").withPrepared(operation) { call throws(ConnectorError) in
+                try call()
+                return try call.integer()
+            }
+        }
+
         /// Lets calls hold all the threads of the plugin `blocks`, and one more wait for a thread.
         private static func holdAll(_ test: TestHost, within timeout: Duration) async throws
             -> [Task<ConnectorError, any Error>]
         {
             let channel = try test.remoteChannel("gate")
             let calls = (0...CallThreads.limit).map { _ in failing(test, "hold", within: timeout) }
+            while try await callInLane(test, "held") != CallThreads.limit { try await Task.checkedYield() }
             while channel.state.withLock({ state in state.pending.values.count { $0.wait == .thread } }) != 1 {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             await test.clock.timers(atLeast: calls.count, dueAfter: timeout)
             return calls
@@ -75,7 +88,7 @@
             let gate = try host.gate("gate")
             let process = pid_t(try #require(host.report.runners.first?.process))
             #expect(kill(process, SIGSTOP) == 0)
-            await awaitStop(of: process)
+            try await awaitStop(of: process)
             let error = try await failure { () throws(ConnectorError) in
                 try await gate.call("judge", ["status": 0], options: CallOptions(timeout: .milliseconds(100)))
             }
@@ -115,12 +128,12 @@
             let test = try await TestHost.opened(Self.leaf("blocks"))
             let channel = try test.remoteChannel("gate")
             let process = try Self.process(test)
-            let holding = try await Self.holdAll(test, within: .seconds(1000))
+            let holding = try await Self.holdAll(test, within: Self.patience)
             let call = Self.failing(test, "pass", within: .seconds(1))
             while !channel.state.withLock({ state in
                 state.pending.values.contains { $0.name == "pass" && $0.wait == .thread }
             }) {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             await test.clock.advance(toTimerAfter: .seconds(1))
             let error = try await call.value
@@ -135,6 +148,22 @@
             await test.host.close()
         }
 
+        @Test func `a function that still runs at the deadline of its cancelled call is misbehaviour`() async throws {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let channel = try test.remoteChannel("gate")
+            let call = Self.failing(test, "hold", within: Self.patience)
+            while try await test.call("gate", "held") != 1 { try await Task.checkedYield() }
+            call.cancel()
+            #expect(try await call.value.code == .cancelled)
+            #expect(try test.gate("gate").misbehaviourCount == 0)
+            await test.clock.advance(toTimerAfter: Self.patience)
+            _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+            #expect(channel.functionsInside.map(\.isOverdue) == [true])
+            #expect(try await test.call("gate", "release") == 1)
+            while !channel.functionsInside.isEmpty { try await Task.checkedYield() }
+            await test.host.close()
+        }
+
         // MARK: Phases
 
         @Test func `a plugin is not blamed for a proof that its stopped runner has not taken`() async throws {
@@ -144,8 +173,7 @@
             let channel = try test.remoteChannel("gate")
             test.clock.advance(by: .seconds(30))
             while !channel.state.withLock({ $0.pending.values.contains { $0.isPhase && $0.message != nil } }) {
-                try Task.checkCancellation()
-                await Task.yield()
+                try await Task.checkedYield()
             }
             await test.clock.advance(toTimerAfter: .seconds(7))
             _ = await test.host.report { $0["gate"]?.state == .degraded }
@@ -153,8 +181,23 @@
             #expect(error.message.hasPrefix("probe did not begin within"), "\(error)")
             #expect(error.fix == nil, "\(error)")
             #expect(kill(process, SIGCONT) == 0)
-            while test.isAskingRunners { await Task.yield() }
+            while test.isAskingRunners { try await Task.checkedYield() }
             await test.host.close()
+        }
+
+        @Test func `a plugin is not blamed for its end that its stopped runner has not taken`() async throws {
+            let lines = Journal<String>()
+            let test = try TestHost(
+                Self.leaf("crashes", #", "probe": "off", "timeout": "1000s""#),
+                logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+            )
+            #expect(await test.host.open().isReady)
+            let process = try Self.process(test)
+            try await RunnerHangTests.stop(process, of: "gate", test)
+            await test.clock.advance(by: .milliseconds(250)) { await test.host.close() }
+            #expect(lines.values.contains { $0.hasPrefix("runner takes no messages") }, "\(lines.values)")
+            #expect(!lines.values.contains { $0.hasPrefix("plugin blocks") }, "\(lines.values)")
+            while kill(process, 0) == 0 { try await Task.checkedYield() }
         }
 
         // MARK: Callbacks
@@ -162,22 +205,22 @@
         @Test func `a callback that does not return is the cause of the call that it holds up`() async throws {
             let test = try await TestHost.opened(Self.leaf("crashes"))
             let channel = try test.remoteChannel("gate")
-            let first = Self.failing(test, "begin", ["how": "callback"], within: .seconds(1000))
+            let first = Self.failing(test, "begin", ["how": "callback"], within: Self.patience)
             await test.clock.advance(toTimerAfter: .milliseconds(1))
-            while channel.state.withLock({ $0.callbackSince == nil }) { await Task.yield() }
+            while channel.state.withLock({ $0.callbackSince == nil }) { try await Task.checkedYield() }
             test.clock.advance(by: .milliseconds(1))
             let second = Self.failing(test, "later", within: .seconds(5))
             while !channel.state.withLock({ state in
                 state.pending.values.contains { $0.name == "later" && $0.hasReturned }
             }) {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             await test.clock.advance(toTimerAfter: .seconds(5))
             let error = try await second.value
             #expect(error.message.hasPrefix("later did not complete within"), "\(error)")
             #expect(error.cause?.hasPrefix("a callback of a request or timer did not return") == true, "\(error)")
             _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
-            await test.advance(by: .seconds(1)) { await test.host.close() }
+            try await test.advance(by: .seconds(1)) { await test.host.close() }
             _ = try await first.value
         }
     }

@@ -44,12 +44,12 @@
         /// Stops a process, the runner of a gate, and waits until the host has handled what it has said.
         static func stop(_ process: pid_t, of path: String, _ test: TestHost) async throws {
             #expect(kill(process, SIGSTOP) == 0)
-            await awaitStop(of: process)
+            try await awaitStop(of: process)
             let runner = try test.remoteChannel(path).runner
             let said = unsafe runner.page.toHost.tail.pointee.load(ordering: .sequentiallyConsistent)
             while !runner.ringReading.hasHandled(upTo: said) {
                 runner.ringReading.wake()
-                await Task.yield()
+                try await Task.checkedYield()
             }
         }
 
@@ -78,42 +78,42 @@
         private static func advance(_ test: TestHost, until isSo: () throws -> Bool) async throws {
             while try !isSo() {
                 test.clock.advance(by: .milliseconds(500))
-                await Task.yield()
+                try await Task.checkedYield()
             }
         }
 
         /// Waits until gates are open. The clock moves between their attempts alone, and not while a runner starts or is asked whether it
         /// still answers: that takes real time.
-        static func heal(_ test: TestHost, _ paths: String...) async {
+        static func heal(_ test: TestHost, _ paths: String...) async throws {
             for path in paths {
                 while test.state(path) != .open {
                     let next = test.host.report[path]?.nextAttemptAt
                     if let next, next > test.clock.wallTime(), !test.isAskingRunners {
                         test.clock.advance(by: .seconds(1))
                     }
-                    await Task.yield()
+                    try await Task.checkedYield()
                 }
             }
         }
 
         /// Lets a stopped runner, which is asked whether it still answers, be late, so that the host ends it.
-        static func missAnswer(_ test: TestHost, of process: pid_t) async {
+        static func missAnswer(_ test: TestHost, of process: pid_t) async throws {
             await test.clock.advance(toTimerAfter: .seconds(2))
-            while kill(process, 0) == 0 { await Task.yield() }
+            while kill(process, 0) == 0 { try await Task.checkedYield() }
         }
 
         /// Lets the proof of a gate whose runner is stopped be late, and the runner not answer afterwards.
-        private static func missProof(_ test: TestHost, of process: pid_t) async {
+        private static func missProof(_ test: TestHost, of process: pid_t) async throws {
             test.clock.advance(by: .seconds(30))
             await test.clock.advance(toTimerAfter: .seconds(7))
-            await missAnswer(test, of: process)
+            try await missAnswer(test, of: process)
         }
 
         @Test func `a proof that is late ends the stopped runner, and the gate heals in another one`() async throws {
             let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "30s", "timeout": "7s""#))
             let process = try await Self.stop(test)
-            await Self.missProof(test, of: process)
-            await Self.heal(test, "gate")
+            try await Self.missProof(test, of: process)
+            try await Self.heal(test, "gate")
             #expect(try await test.call("gate", "process") != .integer(Int64(process)))
             await test.host.close()
         }
@@ -121,10 +121,10 @@
         @Test func `a proof that is late hands over to the standby`() async throws {
             let settings = #", "probe": "30s", "timeout": "7s", "standby": true"#
             let test = try await TestHost.opened(Self.leaf("gate", [:], settings))
-            while try test.gate("gate").standby?.state != .ready { await Task.yield() }
+            while try test.gate("gate").standby?.state != .ready { try await Task.checkedYield() }
             let process = try await Self.stop(test)
-            await Self.missProof(test, of: process)
-            while try test.gate("gate").standby?.takeovers != 1 { await Task.yield() }
+            try await Self.missProof(test, of: process)
+            while try test.gate("gate").standby?.takeovers != 1 { try await Task.checkedYield() }
             #expect(try test.gate("gate").state == .open)
             await test.host.close()
         }
@@ -139,8 +139,8 @@
             try await test.host.open("gate")
             let process = try await Self.stop(test)
             let opening = Task { try await test.host.open("other") }
-            await Self.missAnswer(test, of: process)
-            await Self.heal(test, "gate", "other")
+            try await Self.missAnswer(test, of: process)
+            try await Self.heal(test, "gate", "other")
             _ = try? await opening.value
             await test.host.close()
         }
@@ -152,9 +152,9 @@
             )
             let opened = OneShot<Report>()
             Task { opened.send(await test.host.open()) }
-            while test.host.dependencies.runners.runners.isEmpty { await Task.yield() }
+            while test.host.dependencies.runners.runners.isEmpty { try await Task.checkedYield() }
             let process = pid_t(try #require(test.host.dependencies.runners.runners.first).processNumber)
-            await awaitStop(of: process)
+            try await awaitStop(of: process)
             try await Self.advance(test) { opened.value != nil && kill(process, 0) == -1 }
             let gate = try #require(opened.value?["gate"])
             #expect(gate.state == .failed && gate.error?.code == .timedOut, "\(gate.error?.description ?? "")")
@@ -182,10 +182,10 @@
             await test.clock.timer(dueAfter: .nanoseconds(Int64(patience)))
             if signal == SIGKILL {
                 #expect(kill(process, SIGKILL) == 0)
-                while kill(process, 0) == 0 { await Task.yield() }
+                while kill(process, 0) == 0 { try await Task.checkedYield() }
             } else {
                 test.clock.advance(by: .nanoseconds(Int64(patience)))
-                await Self.missAnswer(test, of: process)
+                try await Self.missAnswer(test, of: process)
             }
             try await call.value
             let error = await ended.wait()
@@ -193,7 +193,7 @@
             // The gate may learn of the end after the process is gone, and another runner may be late on a clock that was moved so far.
             var other: JSONValue?
             while other == nil {
-                await Self.heal(test, "gate")
+                try await Self.heal(test, "gate")
                 other = try? await test.call("gate", "process")
             }
             #expect(other != .integer(Int64(process)))
@@ -223,7 +223,7 @@
             async let opening = test.host.open()
             let generations = test.host.dependencies.generations
             while !generations.functionsInside.contains(where: { $0.text.hasPrefix("create of ") }) {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             await test.clock.advance(toTimerAfter: .seconds(2))
             let report = await opening
@@ -238,7 +238,7 @@
             async let answer = failure { () throws(ConnectorError) in
                 try await test.call(path, operation, options: CallOptions(timeout: .seconds(1)))
             }
-            while try await test.call(path, "held") != 1 { await Task.yield() }
+            while try await test.call(path, "held") != 1 { try await Task.checkedYield() }
             await test.clock.advance(toTimerAfter: .seconds(1))
             let error = try await answer
             #expect(error.code == .timedOut)
@@ -319,7 +319,7 @@
             let generations = test.host.dependencies.generations
             let closing = Task { await test.host.close() }
             while !generations.functionsInside.contains(where: { $0.text.hasPrefix("destroy of ") }) {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             await test.clock.advance(toTimerAfter: .milliseconds(250))
             await test.clock.advance(toTimerAfter: .milliseconds(6750))
@@ -338,7 +338,7 @@
             while !channel.state.withLock({ state in
                 state.pending.values.contains { $0.name == "begin" && $0.hasReturned }
             }) {
-                await Task.yield()
+                try await Task.checkedYield()
             }
             await test.clock.advance(toTimerAfter: .seconds(5))
             let error = try await answer
@@ -400,7 +400,7 @@
             func attempt() async throws -> ConnectorError {
                 let opening = Task { try await test.host.open("stuck") }
                 while !generations.functionsInside.contains(where: { $0.text.hasPrefix("open of ") }) {
-                    await Task.yield()
+                    try await Task.checkedYield()
                 }
                 await test.clock.advance(toTimerAfter: .seconds(1))
                 await test.clock.advance(toTimerAfter: .milliseconds(250))
@@ -412,7 +412,7 @@
             #expect(error.code == .unavailable, "\(error)")
             #expect(error.message.hasPrefix("\(Gate.heldLimit) earlier attempts to open are still blocked"), "\(error)")
             try await test.host.close("other")
-            while !test.host.dependencies.runners.runners.isEmpty { await Task.yield() }
+            while !test.host.dependencies.runners.runners.isEmpty { try await Task.checkedYield() }
             #expect(try await attempt().code == .timedOut)
             await test.host.close()
         }

@@ -129,13 +129,13 @@ struct RunnerLaneTests {
             }
         }
         let held = Task(executorPreference: threads) { try await number("hold") }
-        while try await number("held") != 1 { await Task.yield() }
+        while try await number("held") != 1 { try await Task.checkedYield() }
         #expect(try await number("pass") == 2)
         await test.clock.timers(atLeast: 1)
         test.clock.advance(by: .seconds(30))
         let error = await #expect(throws: ConnectorError.self) { try await held.value }
         #expect(error?.code == .timedOut && error?.message == "hold did not return within 30.0 s", "\(error as Any)")
-        while try await number("release") != 0 { await Task.yield() }
+        while try await number("release") != 0 { try await Task.checkedYield() }
         #expect(try await number("pass") == 2)
         await test.host.close()
     }

@@ -48,7 +48,7 @@ struct RunnerMisbehaviourTests {
         #expect(answer == 1)
         await host.close()
         #expect(host.report.state == .closed)
-        for runner in runners { while kill(pid_t(runner), 0) == 0 { await Task.yield() } }
+        for runner in runners { while kill(pid_t(runner), 0) == 0 { try await Task.checkedYield() } }
     }
 
     /// Those whose opening ends by itself; that of the others would take until its deadline.

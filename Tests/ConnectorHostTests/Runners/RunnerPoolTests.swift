@@ -191,7 +191,7 @@ struct RunnerPoolTests {
                 runner.release()
                 await runner.ended.wait()
             }
-            while count() >= before + 20 { await Task.yield() }
+            while count() >= before + 20 { try await Task.checkedYield() }
         }
 
         @Test func `a program that never reports that it runs is ended with its children, and others start`() throws {

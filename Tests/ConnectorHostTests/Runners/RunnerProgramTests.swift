@@ -166,7 +166,7 @@ struct RunnerProgramTests {
             let file = try program.image()
             let pool = Self.pool(program)
             let first = try pool.hold(Self.key("first"))
-            while try program.image() === file { await Task.yield() }
+            while try program.image() === file { try await Task.checkedYield() }
             #expect(!Self.isFromMemory(first))
             first.release()
             // The system lets nobody write into a file that runs.
@@ -219,7 +219,7 @@ struct RunnerProgramTests {
             let file = try program.image()
             let pool = Self.pool(program)
             let first = try pool.hold(Self.key("first"))
-            while try program.image() === file { await Task.yield() }
+            while try program.image() === file { try await Task.checkedYield() }
             #expect(try program.image().variable == "LD_LIBRARY_PATH=\(directory.path)/libexec/../lib")
             let second = try pool.hold(Self.key("second"))
             #expect(second.isAlive && Self.isFromMemory(second))

@@ -24,13 +24,15 @@
             #""probe": "off", "isolation": "process", "sandbox": "off", "heal": {"initial": "1s", "max": "1s"}"#
 
         /// Ends a runner that has stopped: by a signal, or because it does not answer after a call has been late.
-        private static func end(_ process: pid_t, by signal: Int32, after timeout: Duration, _ test: TestHost) async {
+        private static func end(_ process: pid_t, by signal: Int32, after timeout: Duration, _ test: TestHost)
+            async throws
+        {
             if signal == SIGKILL {
                 #expect(kill(process, SIGKILL) == 0)
-                while kill(process, 0) == 0 { await Task.yield() }
+                while kill(process, 0) == 0 { try await Task.checkedYield() }
             } else {
                 await test.clock.advance(toTimerAfter: timeout)
-                await RunnerHangTests.missAnswer(test, of: process)
+                try await RunnerHangTests.missAnswer(test, of: process)
             }
             _ = await test.host.report { $0["gate"]?.crashCount == 1 }
         }
@@ -46,16 +48,16 @@
             try await test.host.analytics("gate").track("Seen")
             let channel = try test.remoteChannel("gate")
             while !channel.state.withLock({ $0.pending.values.contains { $0.name.hasSuffix("deliver") } }) {
-                await Task.yield()
+                try await Task.checkedYield()
             }
-            await Self.end(process, by: signal, after: .seconds(30), test)
+            try await Self.end(process, by: signal, after: .seconds(30), test)
             while true {
                 let gate = try test.gate("gate")
                 if gate.outbox?.delivered == 1 { break }
                 // The clock moves between attempts of the gate or of its outbox, and not while one is made: that takes real time.
                 let next = [gate.nextAttemptAt, gate.outbox?.nextAttemptAt].compactMap(\.self).max()
                 if let next, next > test.clock.wallTime() { test.clock.advance(by: .seconds(1)) }
-                await Task.yield()
+                try await Task.checkedYield()
             }
             let taken = try #require(try await test.call("gate", "taken").string)
             #expect(taken.split(separator: "\n").count { $0.contains("Seen") } == 1, "\(taken)")
@@ -79,12 +81,12 @@
                     try await test.call("gate", "twice", options: CallOptions(timeout: .seconds(5)))
                 }
             }
-            while server.requests.count < 2 { await Task.yield() }
+            while server.requests.count < 2 { try await Task.checkedYield() }
             try await RunnerHangTests.stop(process, of: "gate", test)
-            await Self.end(process, by: signal, after: .seconds(5), test)
+            try await Self.end(process, by: signal, after: .seconds(5), test)
             #expect(try await call.value.code == (signal == SIGKILL ? .crashed : .timedOut))
-            while try test.gate("gate").http?.failures != 1 { await Task.yield() }
-            await RunnerHangTests.heal(test, "gate")
+            while try test.gate("gate").http?.failures != 1 { try await Task.checkedYield() }
+            try await RunnerHangTests.heal(test, "gate")
             try await test.call("gate", "twice")
             #expect(server.requests.count == 5)
             await test.host.close()

@@ -39,7 +39,7 @@ struct RunnerSuccessorTests {
                 try await test.call("gate", "begin", ["how": "pending"], options: options)
             }
         }
-        while progress.values.isEmpty { await Task.yield() }
+        while progress.values.isEmpty { try await Task.checkedYield() }
         let reload = try await test.reload(Self.leaf("gate", ["opens": "abort"], settings: settings))
         #expect(reload.phase == .open && reload.errors.map(\.code) == [.crashed], "\(reload.errors)")
         let report = try test.gate("gate")
@@ -82,7 +82,7 @@ struct RunnerSuccessorTests {
         let successor = try #require(try await test.call("gate", "process").integer)
         #expect(process != .integer(successor))
         #expect(kill(pid_t(successor), SIGKILL) == 0)
-        while try test.gate("gate").crashCount == 0 { await Task.yield() }
+        while try test.gate("gate").crashCount == 0 { try await Task.checkedYield() }
         let report = try test.gate("gate")
         #expect(report.state == .open && !report.isOnTrial && report.generation == 3)
         #expect(try await test.call("gate", "process") == process)
@@ -97,7 +97,7 @@ struct RunnerSuccessorTests {
         let next = try await test.call("gate", "process")
         #expect(next != .integer(process))
         #expect(try await test.call("other", "process") == next)
-        while kill(pid_t(process), 0) == 0 { await Task.yield() }
+        while kill(pid_t(process), 0) == 0 { try await Task.checkedYield() }
         #expect(test.host.report.runners.map(\.connectors) == [["gate", "other"]])
         await test.host.close()
     }

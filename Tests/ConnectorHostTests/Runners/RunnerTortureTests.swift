@@ -65,10 +65,10 @@
                     if let next = try test.gate("gate").nextAttemptAt, next > test.clock.wallTime() {
                         test.clock.advance(by: .seconds(1))
                     }
-                    await Task.yield()
+                    try await Task.checkedYield()
                 }
                 // Reaped, so that the number is nobody's.
-                while kill(process, 0) == 0 { await Task.yield() }
+                while kill(process, 0) == 0 { try await Task.checkedYield() }
             }
             // The first rounds make what is kept: threads, arenas, caches.
             for number in 0..<10 { try await round(number) }
@@ -83,7 +83,7 @@
             #expect(after.temporaryFiles.subtracting(before.temporaryFiles).isEmpty)
             let runners = test.host.report.runners.map { pid_t($0.process) }
             await test.host.close()
-            for process in runners { while kill(process, 0) == 0 { await Task.yield() } }
+            for process in runners { while kill(process, 0) == 0 { try await Task.checkedYield() } }
         }
 
         @Test(arguments: ["off", "default"])

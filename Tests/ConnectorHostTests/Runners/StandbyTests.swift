@@ -50,7 +50,7 @@ struct StandbyTests {
             if try test.gate(path).standby?.state == .missing, test.clock.timerCount > 0 {
                 test.clock.advance(by: step)
             }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
@@ -68,7 +68,7 @@ struct StandbyTests {
     /// Waits until a process has ended and is reaped.
     private func ends(_ process: Int64?) async throws {
         let process = pid_t(try #require(process))
-        while kill(process, 0) == 0 { await Task.yield() }
+        while kill(process, 0) == 0 { try await Task.checkedYield() }
     }
 
     @Test func `a crash costs only the calls in flight, again and again`() async throws {
@@ -84,7 +84,7 @@ struct StandbyTests {
                 operation: "begin",
                 options: CallOptions(onProgress: { progress.note($0) })
             )
-            while progress.values.isEmpty { await Task.yield() }
+            while progress.values.isEmpty { try await Task.checkedYield() }
             let own = try await crash(test, "null")
             // The first call after that: nothing is waited for, and no time passes.
             #expect(try await test.call("gate", "process").integer == standby)
@@ -124,7 +124,7 @@ struct StandbyTests {
         let before = try await test.call("gate", "process")
         let standby = try #require(try test.gate("gate").standby?.process)
         kill(pid_t(standby), SIGKILL)
-        while try test.gate("gate").standby?.state != .missing { await Task.yield() }
+        while try test.gate("gate").standby?.state != .missing { try await Task.checkedYield() }
         #expect(try #require(try test.gate("gate").standby?.error).code == .crashed)
         try await ready(test)
         let report = try test.gate("gate")
@@ -143,7 +143,7 @@ struct StandbyTests {
             if let next = try test.gate("gate").nextAttemptAt, next > test.clock.wallTime() {
                 test.clock.advance(by: .seconds(1))
             }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         try await ready(test)
         #expect(try test.gate("gate").standby?.takeovers == 1)
@@ -165,7 +165,7 @@ struct StandbyTests {
         // The bound of each wait is half of the time without a standby, and no less than the first wait.
         while waits.values.count < 10 {
             if try test.gate("gate").standby?.state == .missing { test.clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         #expect(waits.values == waits.values.sorted())
         #expect(waits.values.first == 1_000_000_000 && waits.values.last ?? 0 > 2_000_000_000, "\(waits.values)")
@@ -184,7 +184,7 @@ struct StandbyTests {
                 return error
             }
             if try test.gate("gate").standby?.state == .missing { test.clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
@@ -214,9 +214,9 @@ struct StandbyTests {
         let opened = try #require(try test.gate("gate").strongestEvidence?.at)
         let gate = try #require(try test.host.target("gate").node.gate)
         test.clock.advance(by: .seconds(30))
-        while try test.gate("gate").strongestEvidence?.at == opened { await Task.yield() }
+        while try test.gate("gate").strongestEvidence?.at == opened { try await Task.checkedYield() }
         let proved = try #require(try test.gate("gate").strongestEvidence?.at)
-        while gate.storage.withLock({ $0.standby.ready?.evidence.last?.at }) != proved { await Task.yield() }
+        while gate.storage.withLock({ $0.standby.ready?.evidence.last?.at }) != proved { try await Task.checkedYield() }
         test.clock.advance(by: .seconds(10))
         _ = try await crash(test)
         #expect(try test.gate("gate").strongestEvidence?.at == proved)
@@ -231,7 +231,7 @@ struct StandbyTests {
         let opened = try #require(try test.gate("gate").strongestEvidence?.at)
         test.clock.advance(by: .seconds(30))
         // Time that a test moves while the gate's own runner proves it would be no reason to think that it hangs.
-        while try test.gate("gate").strongestEvidence?.at == opened { await Task.yield() }
+        while try test.gate("gate").strongestEvidence?.at == opened { try await Task.checkedYield() }
         // The proof of a process that is stopped ends by its deadline.
         await test.clock.advance(toTimerAfter: Connector.defaultTimeout)
         while try test.gate("gate").standby?.process == standby {
@@ -254,7 +254,7 @@ struct StandbyTests {
         #expect(reload.isActive, "\(reload.errors)")
         while waiting() == nil || waiting() === before {
             if try test.gate("gate").standby?.state == .missing { test.clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         let after = try #require(try test.gate("gate").standby?.process)
         _ = try await crash(test)
@@ -300,7 +300,7 @@ struct StandbyTests {
             // Both standbys are in one runner. As long as it is stopped, no other one opens there.
             let process = pid_t(try #require(try test.gate("gate").standby?.process))
             #expect(kill(process, SIGSTOP) == 0)
-            await awaitStop(of: process)
+            try await awaitStop(of: process)
             gate.renewStandby()
             // A switch after an attempt has begun, and before there is a generation, finds nothing to end.
             func outdate() -> Bool {
@@ -311,9 +311,9 @@ struct StandbyTests {
                     return true
                 }
             }
-            while !outdate() { await Task.yield() }
+            while !outdate() { try await Task.checkedYield() }
             #expect(kill(process, SIGCONT) == 0)
-            while try test.gate("gate").standby?.state != .ready { await Task.yield() }
+            while try test.gate("gate").standby?.state != .ready { try await Task.checkedYield() }
             await test.host.close()
         }
     #endif
@@ -375,7 +375,7 @@ struct StandbyTests {
         #expect(gate.state == .open)
         #expect(try test.gate("gate").standby?.takeovers == 1)
         gate.replaceOutdated()
-        while gate.storage.withLock({ $0.current?.configuration }) != configuration { await Task.yield() }
+        while gate.storage.withLock({ $0.current?.configuration }) != configuration { try await Task.checkedYield() }
         #expect(gate.state == .open)
         await test.host.close()
     }

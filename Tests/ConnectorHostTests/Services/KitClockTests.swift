@@ -3,6 +3,7 @@
 
 import CConnector
 import ConnectorBase
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorKit
@@ -18,7 +19,7 @@ import Testing
     }
 
     /// Begins to wait for a minute.
-    private func sleep(_ side: KitSide) async -> Task<PluginError?, Never> {
+    private func sleep(_ side: KitSide) async throws -> Task<PluginError?, Never> {
         let task = Task { () -> PluginError? in
             do throws(PluginError) {
                 try await side.clock.sleep(for: .seconds(60))
@@ -27,7 +28,7 @@ import Testing
                 return error
             }
         }
-        while clock.timerCount == 0 { await Task.yield() }
+        while clock.timerCount == 0 { try await Task.checkedYield() }
         return task
     }
 
@@ -50,7 +51,7 @@ import Testing
 
     @Test func `a wait ends with its timer`() async throws {
         let side = try side()
-        let waiting = await sleep(side)
+        let waiting = try await sleep(side)
         clock.advance(by: .seconds(60))
         #expect(await waiting.value == nil)
         side.connection.close()
@@ -60,7 +61,7 @@ import Testing
     func `a wait ends with the connection, whether the gate has dropped its timer or not`(isStopped: Bool) async throws
     {
         let side = try side()
-        let waiting = await sleep(side)
+        let waiting = try await sleep(side)
         if isStopped { _ = side.plugin.gate.stop() }
         side.connection.close()
         #expect(await waiting.value?.status == .notOpen)
@@ -74,7 +75,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a wait that is cancelled ends, even if the gate has dropped its timer`(isStopped: Bool) async throws {
         let side = try side()
-        let waiting = await sleep(side)
+        let waiting = try await sleep(side)
         if isStopped { _ = side.plugin.gate.stop() }
         waiting.cancel()
         #expect(await waiting.value?.status == .cancelled)

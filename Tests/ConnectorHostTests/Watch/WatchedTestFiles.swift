@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -52,12 +53,12 @@ final class WatchedTestFiles: Sendable {
     deinit { watcher.withLock { $0?.stop() } }
 
     /// Ends the watch, and waits until the watcher is gone, so that nothing can be reported any more.
-    func end() async {
+    func end() async throws {
         weak let last = watcher.withLock { watcher in
             watcher?.stop()
             return watcher.take()
         }
-        while last != nil { await Task.yield() }
+        while last != nil { try await Task.checkedYield() }
     }
 
     /// Writes a file over what is there.
@@ -67,12 +68,12 @@ final class WatchedTestFiles: Sendable {
     func run(_ command: String) { #expect(Fixtures.run("cd '\(directory.path)' && \(command)") == 0) }
 
     /// Does something, and waits for the change that an event reports, without reaching the time when the watcher looks by itself.
-    func change(_ body: () -> Void) async -> (configuration: [String], secrets: [String]) {
+    func change(_ body: () -> Void) async throws -> (configuration: [String], secrets: [String]) {
         let (before, start) = (changes.values.count, clock.now())
         body()
         while changes.values.count == before {
             if clock.hasTimer(dueAfter: FileWatcher.quiet) { clock.advance(by: FileWatcher.quiet) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         #expect(clock.now() - start < FileWatcher.interval.nanoseconds)
         let change = changes.values[before]

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorConfiguration
@@ -41,10 +42,10 @@ import Testing
     }
 
     /// Lets files rest until their change has had an effect.
-    private func wait(_ host: ConnectorHost, until isDone: (Report) -> Bool) async {
+    private func wait(_ host: ConnectorHost, until isDone: (Report) -> Bool) async throws {
         while !isDone(host.report) {
             if clock.hasTimer(dueAfter: FileWatcher.quiet) { clock.advance(by: FileWatcher.quiet) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
     }
 
@@ -61,23 +62,23 @@ import Testing
         let calls = repeating { _ = try await gate.call("answer", ["value": 0]) }
         let first = host.report.configuration?.digest
         write("2")
-        await wait(host) { $0.configuration?.digest != first }
+        try await wait(host) { $0.configuration?.digest != first }
         #expect(try await gate.call("answer", ["value": 0]) == 2)
         let second = host.report.configuration?.digest
         directory.write(Array("{".utf8), to: "connectors.json")
-        await wait(host) { $0.configuration?.differs ?? false }
+        try await wait(host) { $0.configuration?.differs ?? false }
         #expect(host.report.configuration?.digest == second)
         #expect(host.report.configuration?.errors.first?.code == .syntax)
         #expect(host.report["gate"]?.generation == 2)
         #expect(Fixtures.run("rm '\(directory.path)/connectors.json'") == 0)
-        await wait(host) { $0.configuration?.errors.first?.code == .notFound }
+        try await wait(host) { $0.configuration?.errors.first?.code == .notFound }
         write("3")
-        await wait(host) { $0.configuration?.differs == false }
+        try await wait(host) { $0.configuration?.differs == false }
         #expect(try await gate.call("answer", ["value": 0]) == 3)
         calls.cancel()
         #expect(try await calls.value > 0)
         await host.close()
-        while clock.timerCount > 0 { await Task.yield() }
+        while clock.timerCount > 0 { try await Task.checkedYield() }
     }
 
     @Test func `a change from before the watch began is taken up`() async throws {
@@ -89,7 +90,7 @@ import Testing
         let first = host.report.configuration?.digest
         write("2")
         await host.open()
-        await wait(host) { $0.configuration?.digest != first }
+        try await wait(host) { $0.configuration?.digest != first }
         await host.close()
     }
 
@@ -105,10 +106,10 @@ import Testing
         }
         while try await gate.call("answer", ["value": 0]) != 100 {
             if clock.timerCount > 0 { clock.advance(by: .milliseconds(50)) }
-            await Task.yield()
+            try await Task.checkedYield()
         }
         // The successor answers before the reload that has opened it ends.
-        while try await !host.plan().isEmpty { await Task.yield() }
+        while try await !host.plan().isEmpty { try await Task.checkedYield() }
         await host.close()
     }
 
@@ -131,15 +132,15 @@ import Testing
         let host = try await open()
         let digest = host.report.configuration?.digest
         rotate("key", "second")
-        await wait(host) { $0["gate"]?.generation == 2 }
+        try await wait(host) { $0["gate"]?.generation == 2 }
         #expect(host.current.tree["gate"]?.gate?.secrets["key"]?.reveal() == "second")
         #expect(host.report.configuration?.digest == digest)
         #expect(try await host.plan().isEmpty)
         write("later")
-        await wait(host) { $0.configuration?.differs ?? false }
+        try await wait(host) { $0.configuration?.differs ?? false }
         #expect(host.report.configuration?.errors.first?.code == .secretUnavailable)
         rotate("later", "third")
-        await wait(host) { $0.configuration?.differs == false }
+        try await wait(host) { $0.configuration?.differs == false }
         #expect(host.current.tree["gate"]?.gate?.secrets["key"]?.reveal() == "third")
         await host.close()
     }

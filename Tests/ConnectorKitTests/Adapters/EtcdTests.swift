@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import ConnectorTestSupport
 internal import Testing
 
 @testable internal import etcd
@@ -139,7 +140,7 @@ internal import Testing
         let etcd = try Etcd(configuration: PluginConfiguration(fields), host: host)
         _ = try await etcd.open()
         // The clock moves with each pause between two attempts.
-        while clock.monotonic < 60_000_000_000 { await Task.yield() }
+        while clock.monotonic < 60_000_000_000 { try await Task.checkedYield() }
         let detail = try await etcd.probe().first?.detail ?? ""
         #expect(
             detail.contains("stored: 0; they are not being watched for changes: etcd answered HTTP 503: no streams"),

@@ -3,6 +3,7 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import ConnectorTestSupport
 internal import Synchronization
 internal import Testing
 
@@ -128,7 +129,7 @@ internal import Testing
         let release = OneShot<Void>()
         storage.hold(until: release)
         let change = Task { try await settings.set(key: "a", value: 1) }
-        while !storage.isHeld { await Task.yield() }
+        while !storage.isHeld { try await Task.checkedYield() }
         let closing = Task { [storage] in
             await settings.close()
             return storage.writes

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorKit
+internal import ConnectorTestSupport
 internal import Testing
 
 /// `storage/1` as an author's type sees it.
@@ -22,21 +23,21 @@ internal import Testing
     @Test(arguments: [true, false])
     func `a value is replaced only if it is the expected one, also in a host without that function`(
         hasReplace: Bool
-    ) async {
+    ) async throws {
         let storage = LineStorage(hasReplace: hasReplace)
         let host = LineHost(storage: storage)
         let instance = LineInstance(host)
         #expect(instance.replace(5, "cursor") == 0)
-        while host.completions.isEmpty { await Task.yield() }
+        while host.completions.isEmpty { try await Task.checkedYield() }
         #expect(host.completions == [.init(operation: 5, status: 0, result: "[true,false,true,false,2]")])
         #expect(storage.replacements == (hasReplace ? 2 : 0))
     }
 
-    @Test func `many operations store at once, each what it was given`() async {
+    @Test func `many operations store at once, each what it was given`() async throws {
         let host = LineHost(storage: LineStorage())
         let instance = LineInstance(host)
         for number in 1...50 as ClosedRange<UInt64> { #expect(instance.remember(number, "key \(number)") == 0) }
-        while host.completions.count < 50 { await Task.yield() }
+        while host.completions.count < 50 { try await Task.checkedYield() }
         #expect(host.completions.allSatisfy { $0.status == 0 })
         #expect(host.completions.contains { $0.result?.contains("\"key 50\"") == true })
     }

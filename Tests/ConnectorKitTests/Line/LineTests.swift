@@ -3,6 +3,7 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import ConnectorTestSupport
 internal import Synchronization
 internal import Testing
 
@@ -94,19 +95,19 @@ internal import Testing
         #expect(host.completions == [.init(operation: 3, status: 0, result: #"{"is":"so"}"#)])
     }
 
-    @Test func `a task that outlives its call has no deadline`() async {
+    @Test func `a task that outlives its call has no deadline`() async throws {
         let host = LineHost()
         let instance = LineInstance(host)
         let signal = OneShot<Void>()
         #expect(instance.leave(3, deadline: 99, asking: signal) == 0)
         #expect(host.completions.map(\.operation) == [3])
         signal.send()
-        while host.lastRequest == nil { await Task.yield() }
+        while host.lastRequest == nil { try await Task.checkedYield() }
         #expect(host.lastRequest?.deadline == .max)
         host.answer(1, status: 200, body: "1")
     }
 
-    @Test func `a task that an operation has left behind calls used gates on its own account`() async {
+    @Test func `a task that an operation has left behind calls used gates on its own account`() async throws {
         let gates = LineGates()
         let host = LineHost(gates: gates)
         let instance = LineInstance(host)
@@ -115,7 +116,7 @@ internal import Testing
         await host.news()
         #expect(gates.served == [0])
         signal.send()
-        while gates.served.count < 2 { await Task.yield() }
+        while gates.served.count < 2 { try await Task.checkedYield() }
         #expect(gates.served == [0, .max])
     }
 
@@ -143,7 +144,7 @@ internal import Testing
         #expect(host.completions.map(\.operation) == [5])
     }
 
-    @Test func `what a call has begun ends if its answer reaches nobody, and otherwise stays`() async {
+    @Test func `what a call has begun ends if its answer reaches nobody, and otherwise stays`() async throws {
         let host = LineHost()
         let instance = LineInstance(host)
         let (late, cancelled, claimed) = (OneShot<Void>(), OneShot<Void>(), OneShot<Void>())
@@ -157,7 +158,7 @@ internal import Testing
         await cancelled.wait()
         _ = instance.begin(5, ending: claimed)
         host.answer(3, status: 200, body: "1")
-        while host.completions.count < 2 { await Task.yield() }
+        while host.completions.count < 2 { try await Task.checkedYield() }
         #expect(host.completions.last == .init(operation: 5, status: 0, result: "key"))
         #expect(claimed.value == nil)
     }
@@ -178,14 +179,14 @@ internal import Testing
         #expect(host.completions == [.init(operation: 5, status: 0, result: nil)])
     }
 
-    @Test func `many concurrent operations complete once each`() async {
+    @Test func `many concurrent operations complete once each`() async throws {
         let host = LineHost()
         let instance = LineInstance(host)
         for operation in 1...100 as ClosedRange<UInt64> { _ = instance.ask(operation) }
         for request in 1...100 as ClosedRange<UInt64> {
             if request % 3 == 0 { instance.cancel(request) } else { host.answer(request, status: 200, body: "1") }
         }
-        while host.completions.count < 67 { await Task.yield() }
+        while host.completions.count < 67 { try await Task.checkedYield() }
         #expect(Set(host.completions.map(\.operation)) == Set((1...100).filter { $0 % 3 != 0 }))
         #expect(host.cancelled.count == 33)
     }

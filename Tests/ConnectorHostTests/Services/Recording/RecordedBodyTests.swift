@@ -4,6 +4,7 @@
 import CConnector
 import ConnectorBase
 import ConnectorDigest
+import ConnectorTestSupport
 import Logging
 import Testing
 
@@ -234,7 +235,7 @@ import Testing
         let written = session.answers.count
         #expect(written > 10 && written < number)
         session.clock.advance(by: .nanoseconds(Int64(GateRecording.delay)))
-        while session.answers.count < number { await Task.yield() }
+        while session.answers.count < number { try await Task.checkedYield() }
         while number < 200, session.answers.count < number { add(1) }
         #expect(session.answers.count == number && number < 200)
         add(1)
