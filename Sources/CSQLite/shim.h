@@ -14,7 +14,8 @@ static inline void connector_sqlite_leave_log(sqlite3 *_Nonnull database) {
 
 /* Macros that compute, which Swift cannot import: the primary code that says what is wrong. Some read errors are not the disk's fault,
  * because the file is shorter than what was written, or the file system knows that its content is damaged. The memory that processes
- * share is a file beside the database, which cannot grow when the disk is full. The number is the system's (sqlite3_system_errno). */
+ * share is a file beside the database, which cannot grow when the disk is full, and a disk without inodes has room for no file at all.
+ * The number is the system's (sqlite3_system_errno). */
 static inline int connector_sqlite_primary(int code, int number) {
     switch (code) {
 #ifdef SQLITE_IOERR_CORRUPTFS
@@ -24,8 +25,9 @@ static inline int connector_sqlite_primary(int code, int number) {
     case SQLITE_IOERR_SHMSIZE: return number == EIO || number == EFBIG ? SQLITE_IOERR : SQLITE_FULL;
     default: break;
     }
-    if ((code & 0xFF) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT)) return SQLITE_FULL;
-    return code & 0xFF;
+    int primary = code & 0xFF;
+    if ((primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN) && (number == ENOSPC || number == EDQUOT)) return SQLITE_FULL;
+    return primary;
 }
 
 /* Treats the file as hostile (sqlite.org/security.html): nothing that its schema contains runs, and nothing rewrites the schema. */

@@ -21,8 +21,11 @@ public enum CommandLineProgram {
     public static func main() async {
         // First, because everything that follows may open files.
         StandardStream.fillGaps()
+        guard StackLimit.isSufficient else { refuseStack() }
         // A write to a reader that has gone fails instead, and the command still closes its gates.
         signal(SIGPIPE, SIG_IGN)
+        // Whoever started this program may ignore it: the system then forgets how children have ended.
+        signal(SIGCHLD, SIG_DFL)
         CrashNote.install()
         ExitGuard.begin()
         // Without /proc not even the program's name is known, and no argument asks for help.
@@ -63,8 +66,7 @@ public enum CommandLineProgram {
                     .unavailable,
                     "the system cannot create the threads of a command",
                     fix: HostThread.remedy,
-                    cause: "a limit of the address space (ulimit -v), or a container that forbids clone3, refuses "
-                        + "threads, too"
+                    cause: HostThread.refusal?.description
                 )
             ])
             end(ExitStatus.failed)
@@ -79,6 +81,16 @@ public enum CommandLineProgram {
             output(of: arguments).report([error as? ConnectorError ?? unexpected])
             end(ExitStatus.failed)
         }
+    }
+
+    /// Exits the process, whose stack is too small for a better error.
+    private static func refuseStack() -> Never {
+        let text = Array(
+            "error: connector-host needs a stack of \(StackLimit.least >> 10) KiB: raise its limit (ulimit -s, LimitSTACK)\n"
+                .utf8
+        )
+        _ = unsafe write(STDERR_FILENO, text, text.count)
+        exit(ExitStatus.failed.rawValue)
     }
 
     /// The commands that end in an orderly way when a signal comes, from their first moment.

@@ -70,11 +70,14 @@ extension CallDependencies {
     }
 
     /// The error if no thread can enforce the deadline. It is not retryable, because a retry needs timers, too.
-    private static let noThread = ConnectorError(
-        .failed,
-        "the system cannot create a thread for timers",
-        fix: "raise the process's thread limit: ulimit -u, or the container's limit"
-    )
+    private static var noThread: ConnectorError {
+        ConnectorError(
+            .failed,
+            "the system cannot create a thread for timers",
+            fix: HostThread.remedy,
+            cause: HostThread.refusal?.description
+        )
+    }
 
     /// Schedules a call to be given up at its deadline unless it has completed.
     package func giveUpAtDeadline(

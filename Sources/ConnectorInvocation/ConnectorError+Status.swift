@@ -48,7 +48,7 @@ extension ConnectorError {
     /// The remedy for a failure whose source is not the vendor, which the usual remedy of the code is about; nil if there is none.
     private static func remedy(_ domain: String, _ detail: Int32) -> String? {
         switch domain {
-        case "errno": SystemError(detail).diskRemedy
+        case "errno": SystemError(detail).diskRemedy ?? SystemError(detail).limitRemedy
         case "proxy":
             "check https_proxy and http_proxy, and that the proxy works; no_proxy names the hosts that are reached without it"
         case "tls": "check that the endpoint is correct, and the certificate and the TLS settings of its server"

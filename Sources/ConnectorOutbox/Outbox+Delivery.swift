@@ -98,6 +98,21 @@ extension Outbox {
         }
     }
 
+    /// Polls the engine from now on if deliveries are wanted, even if no event has opened it: this process then notices that events can no
+    /// longer be stored, and that they can be again.
+    package func watch() {
+        state.withLock { if $0.isDraining { watch(&$0) } }
+    }
+
+    /// Announces the events that have become dead letters.
+    ///
+    /// - Parameter now: The monotonic time; nil to announce even what was announced a short time ago.
+    func announceDeadLetters(at now: UInt64?) {
+        for one in state.withLock({ $0.deadLetters.take(at: now) }) {
+            dependencies.onDead(one.path, one.count, one.failure)
+        }
+    }
+
     /// Polls the engine, and schedules the next poll. A slow engine is polled less often, never twice at a time.
     private func look() async {
         let isWanted = state.withLock { state in
@@ -106,6 +121,7 @@ extension Outbox {
             if state.lock?.isInPlace == false { state.lock = (try? dependencies.lock()) ?? state.lock }
             return true
         }
+        announceDeadLetters(at: dependencies.clock.now())
         if isWanted { await poll() }
         state.withLock { state in
             state.timer = nil
@@ -159,11 +175,13 @@ extension Outbox {
         _ step: OutboxStep
     ) {
         let left = batch.entries.indices.filter { step.isApplied[$0] && outcomes[$0].leavesQueue }
+        let dead = left.filter { outcomes[$0] == .dead }
+        let failure = dead.last.flatMap { failures[$0] }
         let delivered = left.count { outcomes[$0] == .delivered } + step.restored
         let stay = batch.entries.indices.filter { step.isApplied[$0] && !outcomes[$0].leavesQueue }
         let change = StatisticsTracker.Change.settled(
             delivered: delivered,
-            dead: left.count { outcomes[$0] == .dead },
+            dead: dead.count,
             dropped: -step.restored,
             bytes: left.reduce(0) { $0 + batch.entries[$1].bytes },
             // The events after a batch of new ones are at least as young as its last one; those tried before say nothing about them.
@@ -175,6 +193,7 @@ extension Outbox {
         let now = dependencies.clock.now()
         let waiting = state.withLock { state -> QueueWaiters.TakenSignals in
             state.statistics.note(change, of: batch.path, revision: step.revision)
+            if let failure { state.deadLetters.note(dead.count, of: batch.path, failure) }
             state.rates[batch.path, default: DeliveryRate(start: now)].count(delivered, at: now)
             return outcomes.contains { $0 != .waiting } ? state.waiters.take() : .none
         }

@@ -32,6 +32,9 @@ package final class Outbox: Sendable {
         package var onLoss: @Sendable (ConnectorError?) -> Void
         /// Called when the deliveries to a connector begin to fail, with the reason, and with nil once one has succeeded.
         package var onPause: @Sendable (_ path: String, DeliveryFailure?) -> Void
+        /// Called at most once a minute for a connector whose events have become dead letters, with their number since the last call and
+        /// the reason of the last one.
+        package var onDead: @Sendable (_ path: String, _ count: Int, DeliveryFailure) -> Void
 
         /// Lists the dependencies.
         package init(
@@ -42,7 +45,8 @@ package final class Outbox: Sendable {
             executor: any TaskExecutor,
             onChange: @escaping @Sendable () -> Void,
             onLoss: @escaping @Sendable (ConnectorError?) -> Void = { _ in },
-            onPause: @escaping @Sendable (_ path: String, DeliveryFailure?) -> Void = { _, _ in }
+            onPause: @escaping @Sendable (_ path: String, DeliveryFailure?) -> Void = { _, _ in },
+            onDead: @escaping @Sendable (_ path: String, _ count: Int, DeliveryFailure) -> Void = { _, _, _ in }
         ) {
             self.open = open
             self.lock = lock
@@ -52,6 +56,7 @@ package final class Outbox: Sendable {
             self.onChange = onChange
             self.onLoss = onLoss
             self.onPause = onPause
+            self.onDead = onDead
         }
     }
 
@@ -81,6 +86,7 @@ package final class Outbox: Sendable {
         var reserved: [String: Int] = [:]
         var rates: [String: DeliveryRate] = [:]
         var deliveries: [String: Delivery] = [:]
+        var deadLetters = DeadLetterTally()
         /// What the next delivery of a connector has to wait out, by path.
         var pauses: [String: Delivery.Pause] = [:]
         var lock: DeliveryLock?
@@ -187,7 +193,7 @@ package final class Outbox: Sendable {
     /// Notes why the store could not be used just now; nil if it could.
     ///
     /// The fault ends with the outage, whether opening, polling or storing met it: the next event tells whether events can be stored.
-    func noteStore(failure: ConnectorError?) {
+    package func noteStore(failure: ConnectorError?) {
         let (isOther, isNew) = state.withLock { state -> (Bool, Bool) in
             guard !state.isClosing, failure != nil || state.isLost else { return (false, false) }
             let isOther = state.isLost != (failure != nil)
@@ -226,6 +232,7 @@ package final class Outbox: Sendable {
             (state.timer, Array(state.deliveries.values), state.openEngine, state.lock)
         }
         if let timer { dependencies.clock.cancel(timer) }
+        announceDeadLetters(at: nil)
         receipts.finish()
         guard let engine else { return }
         for delivery in deliveries { delivery.stop() }
@@ -257,6 +264,7 @@ package final class Outbox: Sendable {
             await wait(by: deadline.saturatingAdding(Self.engineGrace)) { await engine.close() }
         }
         state.withLock { $0.lock = nil }
+        announceDeadLetters(at: nil)
         receipts.finish()
     }
 

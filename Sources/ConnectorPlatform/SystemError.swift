@@ -27,7 +27,7 @@ package struct SystemError: Error, Sendable, CustomStringConvertible {
     /// What to do about a disk that is full or cannot be written; nil if the error is another one.
     package var diskRemedy: String? {
         switch number {
-        case ENOSPC: "free space on the disk"
+        case ENOSPC: "free space on the disk, or inodes (df -i)"
         case EDQUOT: "free space, or let this user have more of the disk"
         case EROFS: "make the file system writable, or use another directory"
         default: nil

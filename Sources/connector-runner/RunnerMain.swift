@@ -42,8 +42,7 @@ enum RunnerMain {
         // this one waits for the host's end, which threads that sleep on a futex do not notice.
         let isServed = HostThread.start("messages") { serve(sandbox) }
         guard watch >= 0, isServed else {
-            RunnerFailure.report("the system has no thread, or no descriptor, for a runner: \(HostThread.remedy)")
-            _exit(1)
+            _exit(RunnerEnd.withoutThread)
         }
         _ = runner_await(watch)
         _exit(RunnerEnd.disconnected)

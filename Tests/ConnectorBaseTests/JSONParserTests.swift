@@ -24,31 +24,20 @@ import Testing
 
     @Test(arguments: [
         ("", "1:1: expected a value, found the end"), ("  ", "1:3: expected a value, found the end"),
-        ("nul", "1:4: expected null"), ("nulL", "1:4: expected null"), ("True", "1:1: expected a value, found 'T'"),
         ("null null", "1:6: expected the end after the value"), ("1 2", "1:3: expected the end after the value"),
         ("01", "1:2: expected the end after the value"), ("-", "1:2: expected a digit, found the end"),
-        ("+1", "1:1: expected a value, found '+'"), (".5", "1:1: expected a value, found '.'"),
         ("1.", "1:3: expected a digit, found the end"), ("1.e2", "1:3: expected a digit, found 'e'"),
         ("1e", "1:3: expected a digit, found the end"), ("1e+-1", "1:4: expected a digit, found '-'"),
-        ("0x1", "1:2: expected the end after the value"), ("NaN", "1:1: expected a value, found 'N'"),
+        ("0x1", "1:2: expected the end after the value"),
         ("[1e400]", "1:2: the number 1e400 is out of range"), ("[-1e400]", "1:2: the number -1e400 is out of range"),
         ("[", "1:2: expected a value, found the end"), ("[1", "1:3: expected ',' or ']' in an array, found the end"),
-        ("[1,]", "1:4: expected a value, found ']'"), ("[1 2]", "1:4: expected ',' or ']' in an array, found '2'"),
         ("[1}", "1:3: expected ',' or ']' in an array, found '}'"), ("]", "1:1: expected a value, found ']'"),
         ("{", "1:2: expected a name in double quotes, found the end"),
-        ("{a:1}", "1:2: expected a name in double quotes, found 'a'"),
-        ("{'a':1}", "1:2: expected a name in double quotes, found '''"),
         (#"{"a"}"#, "1:5: expected ':' after the name \"a\", found '}'"),
         (#"{"a":}"#, "1:6: expected a value, found '}'"),
-        (#"{"a":1,}"#, "1:8: expected a name in double quotes, found '}'"),
-        (#"{"a":1 "b":2}"#, "1:8: expected ',' or '}' in an object, found '\"'"),
         ("{\"a\":1,\n \"a\":2}", "2:2: the name \"a\" occurs twice in this object"),
         (#"{"a":1,"\u0061":2}"#, "1:8: the name \"a\" occurs twice in this object"),
         ("\"", "1:1: the string that starts here does not end"), ("\"é\\", "1:3: the text ends inside an escape"),
-        ("\"a\nb\"", "1:3: a control character in a string must be escaped"),
-        ("\"\u{0}\"", "1:2: a control character in a string must be escaped"),
-        (#""\x""#, "1:2: unknown escape"), (#""\u12""#, "1:6: expected four hexadecimal digits after \\u"),
-        (#""\u12G4""#, "1:6: expected four hexadecimal digits after \\u"),
         (#""\ud83d""#, "1:2: a high surrogate needs a low one"),
         (#""\ud83d\n""#, "1:2: a high surrogate needs a low one"),
         (#""\ud83d\ud83d""#, "1:2: a high surrogate needs a low one"),
@@ -66,7 +55,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("// x\n1", "1:1: expected a value, found '/'"), ("1 // x", "1:3: expected the end after the value"),
+        ("# x\n1", "1:1: expected a value, found '#'"), ("// x\n1", "1:1: expected a value, found '/'"),
+        ("1 // x", "1:3: expected the end after the value"),
         ("{/* x */}", "1:2: expected a name in double quotes, found '/'"),
         ("[1 // x\n]", "1:4: expected ',' or ']' in an array, found '/'"),
     ])
@@ -76,6 +66,69 @@ import Testing
         } throws: { error in
             "\(error)" == "f:\(expected) [syntax]; JSON has no comments: remove it, "
                 + "or write a member \"$comment\" where the format skips those"
+        }
+    }
+
+    @Test(arguments: [
+        ("[1,]", "1:3: expected a value after this comma, found ']'", "remove the comma"),
+        ("{\"a\":1,\n}", "1:7: expected a name in double quotes after this comma, found '}'", "remove the comma"),
+        ("[1 2]", "1:4: expected ',' or ']' in an array, found '2'", "write a comma before it"),
+        (#"{"a":1 "b":2}"#, "1:8: expected ',' or '}' in an object, found '\"'", "write a comma before it"),
+        ("[01]", "1:3: expected ',' or ']' in an array, found '1'", "write the number without a leading zero"),
+        ("+1", "1:1: expected a value, found '+'", "write the number without a plus sign"),
+        (".5", "1:1: expected a value, found '.'", "write a digit before the decimal point, such as 0.5"),
+        ("{a:1}", "1:2: expected a name in double quotes, found 'a'", "write the name in double quotes"),
+        (
+            "{'a':1}", "1:2: expected a name in double quotes, found '''",
+            "write double quotes in place of the single ones"
+        ),
+        ("['a']", "1:2: expected a value, found '''", "write double quotes in place of the single ones"),
+        (
+            "[\u{201C}a\u{201D}]", "1:2: expected a value, found '\u{201C}' (U+201C)",
+            "write straight double quotes (\") in place of the typographic ones"
+        ),
+        (
+            "{\u{AB}a\u{BB}: 1}", "1:2: expected a name in double quotes, found '\u{AB}' (U+00AB)",
+            "write straight double quotes (\") in place of the typographic ones"
+        ),
+        ("True", "1:1: expected a value, found 'T'", "write true"),
+        ("off", "1:1: expected a value, found 'o'", "write false"),
+        ("None", "1:1: expected a value, found 'N'", "write null"), ("nil", "1:2: expected null", "write null"),
+        ("NaN", "1:1: expected a value, found 'N'", "JSON has no such number: write another one, or null"),
+        ("nul", "1:4: expected null", "if it is a text, write it in double quotes"),
+        ("nulL", "1:4: expected null", "write null"),
+        (#""C:\plugins""#, "1:4: unknown escape \\p", #"write \\ for a backslash"#),
+        (#""it\'s""#, "1:4: unknown escape \\'", "write ' without a backslash"),
+        (#""C:\users""#, "1:6: expected four hexadecimal digits after \\u", #"write \\ for a backslash"#),
+        (#""\u12""#, "1:6: expected four hexadecimal digits after \\u", #"write \\ for a backslash"#),
+        ("\"a\nb\"", "1:3: a control character in a string must be escaped", #"write \n for a line break"#),
+        ("\"\u{0}\"", "1:2: a control character in a string must be escaped", #"write \u0000"#),
+    ])
+    func `what other languages allow is refused with what to write in its place`(
+        text: String,
+        expected: String,
+        fix: String
+    ) {
+        #expect {
+            try JSONValue(parsing: text, file: "f")
+        } throws: { error in
+            "\(error)" == "f:\(expected) [syntax]; \(fix)"
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([0xFF, 0xFE, 0x7B, 0, 0x7D, 0], "UTF-16"), ([0xFE, 0xFF, 0, 0x7B, 0, 0x7D], "UTF-16"),
+            ([0x7B, 0, 0x7D, 0], "UTF-16"), ([0, 0x7B, 0, 0x7D], "UTF-16"),
+            ([0xFF, 0xFE, 0, 0, 0x7B, 0, 0, 0], "UTF-32"), ([0, 0, 0xFE, 0xFF, 0, 0, 0, 0x7B], "UTF-32"),
+            ([0x7B, 0, 0, 0, 0x7D, 0, 0, 0], "UTF-32"), ([0, 0, 0, 0x7B, 0, 0, 0, 0x7D], "UTF-32"),
+        ] as [([UInt8], String)]
+    )
+    func `a text in another encoding is refused with the name of the encoding`(text: [UInt8], encoding: String) {
+        #expect {
+            try JSONValue(parsing: text, file: "f")
+        } throws: { error in
+            "\(error)" == "f:1:1: the text is \(encoding); save it as UTF-8 without a byte order mark [syntax]"
         }
     }
 

@@ -4,6 +4,12 @@
 import ConnectorManifest
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Commands that ask the host that runs on their file.
 @Suite(.timeLimit(.minutes(5))) struct AttachTests {
     /// A directory with one gate, whose state lies beside the file.
@@ -63,6 +69,23 @@ import Testing
         let child = try await run(in: workspace)
         #expect(shell("rm '\(workspace.path)/state/control'") == 0)
         await child.error(until: "the socket of the API was removed, and is there again")
+        #expect(try await workspace.program.run("status", "--attach").status == 0)
+        child.signal(15)
+        #expect(try await child.finish().status == 0)
+    }
+
+    @Test func `a host whose socket another one has takes it as soon as that one has ended`() async throws {
+        let workspace = try workspace()
+        try #require(shell("mkdir -m 700 '\(workspace.path)/state'") == 0)
+        // As if this process listened.
+        let lock = unsafe open("\(workspace.path)/state/control.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        let child = try workspace.program.start(["run", "--json"])
+        await child.error(until: "other commands cannot reach this host")
+        #expect(try await workspace.program.run("status", "--attach").status == 1)
+        close(lock)
+        let log = await child.error(until: "serving the API")
+        #expect(!log.contains("other commands cannot reach this host"), "\(log)")
         #expect(try await workspace.program.run("status", "--attach").status == 0)
         child.signal(15)
         #expect(try await child.finish().status == 0)

@@ -179,7 +179,8 @@ import Testing
         throws
     {
         let failure = try #require(throws: Database.Failure.self) { try Database(Self.readOnlyFile) }
-        #expect(failure.description == "the file cannot be written")
+        // SQLITE_READONLY
+        #expect(failure.code == 8, "\(failure.description)")
         _ = try Database(Self.readOnlyFile, .reading)
     }
 
@@ -189,15 +190,29 @@ import Testing
         #expect(Database.Failure(code: Int32(code), cause: "a test").description == words)
     }
 
-    /// SQLITE_CANTOPEN, SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE, with the number of the system's error.
+    /// SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE, with the number of the system's error.
     @Test(arguments: [
         (14, EMFILE, "this process has too many files open"), (14, ENFILE, "too many files are open on this machine"),
-        (14, EACCES, "the file cannot be opened"), (778, EFBIG, "the file is as large as this process may write"),
+        (14, EACCES, "the file cannot be opened"), (14, ENOSPC, "the disk is full"),
+        (14, EROFS, "the file system is read-only"), (8, EROFS, "the file system is read-only"),
+        (778, EROFS, "the file system is read-only"), (778, EFBIG, "the file is as large as this process may write"),
         (778, EDQUOT, "the disk is full"), (778, EIO, "the disk reported an error"),
         (4874, EIO, "the disk reported an error"), (4874, ENOSPC, "the disk is full"),
     ])
     func `an error of the file says what the system refused`(code: Int, number: Int32, words: String) {
         #expect(Database.Failure(code: Int32(code), cause: "a test", number: number).description == words)
+    }
+
+    @Test func `what the system refuses beside a file is asked of it by creating one, which is gone afterwards`()
+        throws
+    {
+        // One that a killed process has left.
+        write([UInt8](), to: "\(path).probe")
+        #expect(Database.refusal(of: .writing, beside: path) == nil)
+        #expect(Database.refusal(of: .writing, beside: path) == nil)
+        #expect(folder.names.isEmpty)
+        #expect(Database.refusal(of: .writing, beside: "\(folder.path)/none/outbox.sqlite") == ENOENT)
+        #expect(Database.refusal(of: .reading, beside: "\(folder.path)/none/outbox.sqlite") == ENOENT)
     }
 
     /// SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR and SQLITE_FULL.
@@ -277,7 +292,7 @@ import Testing
         _ = try await first.append([.numbered(2)], to: ["a"])
         #expect(real.names.contains("outbox.sqlite") && !real.names.contains { $0.contains("kept") })
         await first.close()
-        #expect(await SQLiteEngine.waitingCount(in: directory) == 2)
+        #expect(await SQLiteEngine.waitingCounts(in: directory) == ["a": 2])
         let next = try await opened()
         #expect(try await ids(next) == ["event-1", "event-2"])
         await next.close()

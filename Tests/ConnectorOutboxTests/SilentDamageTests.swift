@@ -321,7 +321,7 @@ import Testing
         place([], log)
         if isMissing { unsafe unlink(folder.file) }
         #expect(SQLiteEngine.isStored(in: folder.path))
-        #expect(await SQLiteEngine.waitingCount(in: folder.path) == 0)
+        #expect(await SQLiteEngine.waitingCounts(in: folder.path).isEmpty)
         #expect(folder.bytes(folder.file + "-wal") == log, "looking leaves it as it is")
         let engine = try await engine()
         #expect(aside.all.count == 1)

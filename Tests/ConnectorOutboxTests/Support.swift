@@ -173,6 +173,23 @@ final class Pauses: Sendable {
     func add(_ failure: DeliveryFailure?) { state.withLock { $0.append(failure?.reason) } }
 }
 
+/// What an outbox tells of its dead letters.
+final class Deaths: Sendable {
+    struct Death: Sendable, Hashable {
+        var path: String
+        var count: Int
+        var reason: String
+    }
+
+    private let state = Mutex<[Death]>([])
+
+    var all: [Death] { state.withLock(\.self) }
+
+    func add(_ path: String, _ count: Int, _ failure: DeliveryFailure) {
+        state.withLock { $0.append(Death(path: path, count: count, reason: failure.reason)) }
+    }
+}
+
 /// An outbox with vendors, and a clock that the test moves.
 final class Bench: Sendable {
     let clock = ManualHostClock()
@@ -180,6 +197,7 @@ final class Bench: Sendable {
     let policy: DeliveryPolicy
     let outbox: Outbox
     let pauses = Pauses()
+    let deaths = Deaths()
     private let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
@@ -191,7 +209,7 @@ final class Bench: Sendable {
     ) {
         let vendors = Dictionary(uniqueKeysWithValues: paths.map { ($0, Vendor()) })
         (self.vendors, self.policy) = (vendors, policy)
-        let (clock, changed, pauses) = (clock, changes.continuation, pauses)
+        let (clock, changed, pauses, deaths) = (clock, changes.continuation, pauses, deaths)
         outbox = Outbox(
             vendors.map { path, vendor in
                 DeliveryTarget(
@@ -216,7 +234,8 @@ final class Bench: Sendable {
                 jitter: { $0 },
                 executor: WorkerThreads(),
                 onChange: { changed.yield() },
-                onPause: { pauses.add($1) }
+                onPause: { pauses.add($1) },
+                onDead: { deaths.add($0, $1, $2) }
             )
         )
     }

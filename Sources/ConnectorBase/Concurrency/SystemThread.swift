@@ -22,23 +22,29 @@ package enum SystemThread {
     ///
     /// - Parameter body: The thread's work; the thread exits when it returns.
     /// - Returns: False if the system cannot create a thread.
-    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool { create(body) == 0 }
+
+    /// Starts a detached thread, as ``start(_:)`` does.
+    ///
+    /// - Returns: 0, or the error number of pthread_create(3).
+    package static func create(_ body: @escaping @Sendable () -> Void) -> Int32 {
         let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
         #if canImport(Glibc)
             var thread: pthread_t = 0
         #else
             var thread: pthread_t?
         #endif
-        guard unsafe pthread_create(&thread, nil, entry, argument) == 0 else {
+        let number = unsafe pthread_create(&thread, nil, entry, argument)
+        guard number == 0 else {
             unsafe Unmanaged<Body>.fromOpaque(argument).release()
-            return false
+            return number
         }
         #if canImport(Glibc)
             pthread_detach(thread)
         #else
             if let thread = unsafe thread { unsafe pthread_detach(thread) }
         #endif
-        return true
+        return 0
     }
 
     // Passing the closure inline crashes Swift 6.3's region analysis.

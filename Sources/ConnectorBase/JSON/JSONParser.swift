@@ -43,7 +43,9 @@ public struct JSONParser {
         try parser.checkEncoding()
         let value = try parser.value()
         parser.skipSpace()
-        guard parser.index == text.count else { throw parser.error("expected the end after the value") }
+        guard parser.index == text.count else {
+            throw parser.error("expected the end after the value", fix: parser.remedy(.end))
+        }
         return value
     }
 
@@ -59,7 +61,7 @@ public struct JSONParser {
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
         case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return try number()
-        default: throw error("expected a value, found \(found)")
+        default: throw expected("a value", .value)
         }
     }
 
@@ -75,17 +77,17 @@ public struct JSONParser {
         repeat {
             skipSpace()
             let start = index
-            guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes, found \(found)") }
+            guard peek == UInt8(ascii: "\"") else { throw expected("a name in double quotes", .name) }
             let name = try string()
             guard names.position(of: name, among: members) == nil else {
                 throw error("the name \"\(name.excerpt)\" occurs twice in this object", at: start)
             }
             skipSpace()
-            guard consume(":") else { throw error("expected ':' after the name \"\(name.excerpt)\", found \(found)") }
+            guard consume(":") else { throw expected("':' after the name \"\(name.excerpt)\"", .colon) }
             members.append(JSONObject.Member(name: name, value: try value()))
             skipSpace()
         } while consume(",")
-        guard consume("}") else { throw error("expected ',' or '}' in an object, found \(found)") }
+        guard consume("}") else { throw expected("',' or '}' in an object", .next) }
         depth -= 1
         return .object(JSONObject(unique: members))
     }
@@ -102,14 +104,15 @@ public struct JSONParser {
             elements.append(try value())
             skipSpace()
         } while consume(",")
-        guard consume("]") else { throw error("expected ',' or ']' in an array, found \(found)") }
+        guard consume("]") else { throw expected("',' or ']' in an array", .next) }
         depth -= 1
         return .array(elements)
     }
 
     private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(ConnectorError) -> JSONValue {
+        let start = index
         for byte in "\(word)".utf8 {
-            guard peek == byte else { throw error("expected \(word)") }
+            guard peek == byte else { throw error("expected \(word)", fix: remedy(.value, at: start)) }
             index += 1
         }
         return value
@@ -156,7 +159,9 @@ public struct JSONParser {
             switch byte {
             case UInt8(ascii: "\""): return try utf8(bytes[...], at: start)
             case UInt8(ascii: "\\"): try escape(into: &bytes)
-            case 0..<0x20: throw error("a control character in a string must be escaped", at: index - 1)
+            case 0..<0x20:
+                let fix = "write \(JSONSlip.escape(of: byte))"
+                throw error("a control character in a string must be escaped", fix: fix, at: index - 1)
             default: bytes.append(byte)
             }
         }
@@ -188,7 +193,9 @@ public struct JSONParser {
                 throw error("a low surrogate needs a high one", at: start)
             }
             bytes.append(contentsOf: UTF8.encode(character) ?? UTF8.encodedReplacementCharacter)
-        default: throw error("unknown escape", at: start)
+        default:
+            let (message, fix) = JSONSlip.escape(byte)
+            throw error(message, fix: fix, at: start)
         }
     }
 
@@ -196,7 +203,7 @@ public struct JSONParser {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = byte.hexDigitValue else {
-                throw error("expected four hexadecimal digits after \\u")
+                throw error("expected four hexadecimal digits after \\u", fix: JSONSlip.backslash)
             }
             value = value << 4 | UInt32(digit)
             index += 1
@@ -237,13 +244,15 @@ public struct JSONParser {
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// Rejects a byte order mark and UTF-16, which some editors write.
+    /// Rejects a byte order mark, UTF-16 and UTF-32, which some editors write.
     private func checkEncoding() throws(ConnectorError) {
+        // Nearly every text begins with two bytes of ASCII.
+        guard text.count > 1, text[0] >= 0x80 || text[0] == 0 || text[1] == 0 else { return }
         if text.starts(with: [0xEF, 0xBB, 0xBF]) {
             throw error("the text begins with a byte order mark; save it as UTF-8 without one")
         }
-        if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
-            throw error("the text is UTF-16; save it as UTF-8 without a byte order mark")
+        if let encoding = JSONSlip.encoding(of: text) {
+            throw error("the text is \(encoding); save it as UTF-8 without a byte order mark")
         }
     }
 
@@ -263,16 +272,22 @@ public struct JSONParser {
         index += 1
     }
 
-    private func error(_ message: String, at offset: Int? = nil) -> ConnectorError {
-        let start = offset ?? index
-        let rest = text.dropFirst(start)
-        let isComment = rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8)
-        let remedy = "JSON has no comments: remove it, or write a member \"$comment\" where the format skips those"
-        return ConnectorError(
-            .syntax,
-            message,
-            fix: isComment ? remedy : nil,
-            position: FilePosition(file: file, offset: start, in: text)
-        )
+    // MARK: Errors
+
+    /// The error for anything else where something is expected. If it follows a comma that has to go, the comma is the place.
+    private func expected(_ what: String, _ place: JSONSlip.Place) -> ConnectorError {
+        if let comma = JSONSlip.trailingComma(before: index, in: text) {
+            return error("expected \(what) after this comma, found \(found)", fix: "remove the comma", at: comma)
+        }
+        return error("expected \(what), found \(found)", fix: remedy(place))
+    }
+
+    private func remedy(_ place: JSONSlip.Place, at offset: Int? = nil) -> String? {
+        JSONSlip.remedy(for: text, at: offset ?? index, in: place)
+    }
+
+    private func error(_ message: String, fix: String? = nil, at offset: Int? = nil) -> ConnectorError {
+        let position = FilePosition(file: file, offset: offset ?? index, in: text)
+        return ConnectorError(.syntax, message, fix: fix, position: position)
     }
 }

@@ -14,6 +14,8 @@ package struct JSONReader: Sendable {
     package var connector: String?
     /// The path that messages are relative to: the object of ``connector``, or the root.
     package var origin = JSONPath()
+    /// The names of members that hold objects. An unknown `allow.hosts` is meant as the member `hosts` of `allow` if that is one of them.
+    package var objectNames: Set<String> = []
 
     /// How many further problems were found beyond the limit.
     package private(set) var omitted = 0
@@ -128,10 +130,20 @@ package struct JSONReader: Sendable {
         report(
             .unknownKey,
             "unknown key \"\(name.excerpt)\"",
-            fix: suggestion(for: name, among: allowed) ?? remedy,
+            fix: nestedForm(of: name, among: allowed) ?? suggestion(for: name, among: allowed) ?? remedy,
             at: path.appending(name),
             .name
         )
+    }
+
+    /// How to write a name such as `allow.hosts`, as texts and messages call a member of a member; nil for another name.
+    private func nestedForm(of name: String, among allowed: [String]) -> String? {
+        let parts = name.split(separator: ".", maxSplits: 4, omittingEmptySubsequences: false).map(String.init)
+        guard (2...4).contains(parts.count), !parts.contains(""), allowed.contains(parts[0]),
+            objectNames.contains(parts[0])
+        else { return nil }
+        let inner = parts.dropFirst().reversed().reduce("…") { form, part in "{\"\(part.excerpt)\": \(form)}" }
+        return "write \"\(parts[0])\": \(inner)"
     }
 
     /// Reads a required or optional string.

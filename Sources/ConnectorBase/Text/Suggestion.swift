@@ -6,20 +6,25 @@ private let comparisonLimit = 400
 
 /// A suggestion for an unknown name: the closest known name, or else all known names if there are at most 12.
 package func suggestion(for name: String, among known: some Sequence<String>) -> String? {
-    var few: [String]? = []
+    let known = Array(known.prefix(20 * comparisonLimit))
+    if let meant = nameMeant(by: name, among: known) { return "did you mean \"\(meant)\"?" }
+    var few: [String] = []
+    // Two children of a composite may provide the same name.
+    for candidate in known where !few.contains(candidate) {
+        guard few.count < 12 else { return nil }
+        few.append(candidate)
+    }
+    return few.isEmpty ? nil : "known: \(few.map(\.excerpt).joined(separator: ", "))"
+}
+
+/// The known name that is closest to a misspelt one; nil if none is close. Compares only the first names that are about as long.
+package func nameMeant(by name: String, among known: [String]) -> String? {
     var closest: (name: String, distance: Int)?
-    var comparisons = 0
-    for candidate in known.prefix(20 * comparisonLimit) {
-        // Two children of a composite may provide the same name.
-        if let listed = few, !listed.contains(candidate) { few = listed.count < 12 ? listed + [candidate] : nil }
-        guard isComparable(candidate, name), comparisons < comparisonLimit else { continue }
-        comparisons += 1
+    for candidate in known.lazy.filter({ isComparable($0, name) }).prefix(comparisonLimit) {
         let distance = editDistance(candidate, name)
         if distance < closest?.distance ?? .max { closest = (candidate, distance) }
     }
-    if let closest, isMisspelling(name, of: closest.name) { return "did you mean \"\(closest.name)\"?" }
-    guard let few, !few.isEmpty else { return nil }
-    return "known: \(few.map(\.excerpt).joined(separator: ", "))"
+    return closest.flatMap { isMisspelling(name, of: $0.name) ? $0.name : nil }
 }
 
 /// Whether a name is probably a misspelling of another.

@@ -45,6 +45,6 @@ package enum SimulatorReference: Sendable, Hashable {
     ///
     /// - Throws: `not-found`, `unreadable` or `too-large`.
     package static func text(of file: String) throws(ConnectorError) -> [UInt8] {
-        try SmallFile(reading: file, limit: sizeLimit).bytes
+        try SmallFile(named: file, limit: sizeLimit).bytes
     }
 }

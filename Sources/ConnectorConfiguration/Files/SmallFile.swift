@@ -29,7 +29,9 @@ package struct SmallFile: Sendable {
     ///
     /// - Throws: `not-found`, `unreadable`, or `too-large` if the file exceeds the limit.
     package init(reading path: String, limit: Int) throws(ConnectorError) {
-        guard !path.utf8.contains(0) else { throw ConnectorError(.notFound, "the file name contains NUL") }
+        guard !path.utf8.contains(0) else {
+            throw ConnectorError(.notFound, "the file name contains NUL", fix: "check the path")
+        }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         defer { close(descriptor) }
@@ -37,7 +39,11 @@ package struct SmallFile: Sendable {
         guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure(path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             guard status.st_mode & S_IFMT != S_IFDIR else {
-                throw ConnectorError(.unreadable, "\(path.excerpt) is a directory")
+                throw ConnectorError(
+                    .unreadable,
+                    "\(path.excerpt) is a directory",
+                    fix: "check that it is the right path"
+                )
             }
             throw ConnectorError(
                 .unreadable,
@@ -53,6 +59,19 @@ package struct SmallFile: Sendable {
         #endif
         modified = Timestamp(nanoseconds: UInt64(max(0, time.tv_sec)) &* 1_000_000_000 &+ UInt64(max(0, time.tv_nsec)))
         bytes = try Self.content(of: descriptor, expecting: Int(status.st_size), limit: limit, path)
+    }
+
+    /// Reads a regular file that somebody has named: the error for a missing one says which was probably meant.
+    ///
+    /// - Throws: As ``init(reading:limit:)``.
+    package init(named path: String, limit: Int) throws(ConnectorError) {
+        do throws(ConnectorError) {
+            try self.init(reading: path, limit: limit)
+        } catch {
+            var error = error
+            if error.code == .notFound { error.fix = NearbyPath.remedy(for: path) }
+            throw error
+        }
     }
 
     /// Reads an open file to its end.
@@ -73,7 +92,11 @@ package struct SmallFile: Sendable {
         var bytes = try read(descriptor, upTo: expected + 1, path)
         if bytes.count > expected, expected < limit { bytes = try read(descriptor, upTo: limit + 1, path) }
         guard bytes.count <= limit else {
-            throw ConnectorError(.tooLarge, "\(path.excerpt) has more than \(limit >> 10) KiB")
+            throw ConnectorError(
+                .tooLarge,
+                "\(path.excerpt) has more than \(limit >> 10) KiB",
+                fix: "check that it is the right file"
+            )
         }
         return bytes
     }

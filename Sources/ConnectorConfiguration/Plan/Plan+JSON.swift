@@ -35,7 +35,7 @@ extension Plan {
 extension Plan {
     /// Reads the document of a plan, with what it was made from, from a file.
     package init(reading file: String) throws(ConnectorError) {
-        let text = try SmallFile(reading: file, limit: 64 << 20).bytes
+        let text = try SmallFile(named: file, limit: 64 << 20).bytes
         guard let plan = Plan(json: try JSONValue(parsing: text, file: file)), plan.basis != nil else {
             throw ConnectorError(
                 .invalid,

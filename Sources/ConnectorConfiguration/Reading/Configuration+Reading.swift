@@ -55,7 +55,7 @@ extension Configuration {
         environment: Environment
     ) -> Examination {
         do throws(ConnectorError) {
-            let content = try SmallFile(reading: file, limit: sizeLimit)
+            let content = try SmallFile(named: file, limit: sizeLimit)
             let base = BaseDirectory(of: file)
             return addingLock(to: examine(content.bytes, file: file, base: base, environment: environment), of: file)
         } catch {

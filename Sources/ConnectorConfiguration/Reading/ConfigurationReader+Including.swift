@@ -140,13 +140,14 @@ extension ConfigurationReader {
                         + "others: chmod go-w"
                 )
             }
-            let bytes = try SmallFile(reading: file.name, limit: Configuration.sizeLimit).bytes
+            let bytes = try SmallFile(named: file.name, limit: Configuration.sizeLimit).bytes
             inclusions.known.insert(file.realPath)
             guard bytes.count <= inclusions.remainingBytes else {
                 let limit = Configuration.sizeLimit >> 10
                 throw ConnectorError(
                     .tooLarge,
-                    "with \(file.name.excerpt), the files exceed \(limit) KiB in total"
+                    "with \(file.name.excerpt), the files exceed \(limit) KiB in total",
+                    fix: "check that they are the right files"
                 )
             }
             inclusions.remainingBytes -= bytes.count

@@ -27,6 +27,11 @@ extension ConfigurationReader {
     ]
     private static let compositeKeys = ["policy", "quorum", "canary", "connectors"]
     private static let keys = commonKeys + leafKeys + compositeKeys
+    /// The names of members that hold objects, anywhere in a file.
+    static let objectNames: Set<String> = [
+        "allow", "batch", "breaker", "canary", "config", "heal", "http", "outbox", "retry", "sandbox", "simulate",
+        "tls", "trust", "with",
+    ]
 
     /// Determines whether a connector is a leaf or a composite; nil, with an error reported, if it is both or neither.
     mutating func kind(of object: JSONObject, at path: JSONPath) -> ConnectorKind? {

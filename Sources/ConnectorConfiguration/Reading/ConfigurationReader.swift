@@ -26,6 +26,7 @@ struct ConfigurationReader {
     /// Creates a reader for the main file's text.
     init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
         json = JSONReader(text: text, file: file)
+        json.objectNames = Self.objectNames
         self.base = base
         variables = VariableExpansion(environment)
         inclusions = Inclusions(file: file, size: text.count)
@@ -34,6 +35,7 @@ struct ConfigurationReader {
     /// Creates a reader that adds connectors to a configuration.
     init(addingTo configuration: Configuration, environment: Configuration.Environment) {
         json = JSONReader(configuration.texts)
+        json.objectNames = Self.objectNames
         base = BaseDirectory(configuration.directory)
         variables = VariableExpansion(environment)
         inclusions = Inclusions(file: configuration.file, size: 0)
@@ -198,8 +200,9 @@ struct ConfigurationReader {
         let http = http(in: object, at: path)
         let above = isolation
         isolation = kind == .same ? above : isolation(in: object, at: path, below: above)
-        // At a composite or the root, it may be meant for others. Other settings of runners are for when the plugin gets one.
+        // At a composite or the root, they may be meant for others. Other settings of runners are for when the plugin gets one.
         if kind == .leaf, object["sandbox"] != nil { json.checkSandbox(of: isolation, at: path.appending("sandbox")) }
+        if kind == .leaf, object["runner"] != nil { json.checkRunner(of: isolation, at: path.appending("runner")) }
         defer { isolation = above }
         let breakerAbove = breaker
         if kind != .same { breaker = breaker(in: object, at: path, below: breakerAbove) }
@@ -306,7 +309,9 @@ struct ConfigurationReader {
             json.report(
                 .invalidValue,
                 "\"\(name.excerpt)\" is neither a plugin's id nor a path, which contains a slash",
-                fix: name == text ? nil : "correct the environment variable in \(text.excerpt)",
+                fix: name == text
+                    ? Self.identifier(meantBy: name).map { "did you mean \"\($0)\"?" }
+                    : "correct the environment variable in \(text.excerpt)",
                 at: path.appending("plugin")
             )
             return nil
@@ -315,6 +320,12 @@ struct ConfigurationReader {
             plugin: PluginSpecification(isPath ? base.resolve(name) : name, version: version),
             config: config
         )
+    }
+
+    /// The id that differs from a text only by case; nil if that is no id either.
+    private static func identifier(meantBy text: String) -> String? {
+        let id = text.lowercased()
+        return isIdentifier(id) ? id : nil
     }
 
     private mutating func composite(in object: JSONObject, at path: JSONPath, named name: String) -> Connector.Kind {

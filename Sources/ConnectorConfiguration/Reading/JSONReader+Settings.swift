@@ -34,6 +34,17 @@ extension JSONReader {
         )
     }
 
+    /// Reports a named runner of a plugin that never has one.
+    mutating func checkRunner(of isolation: Isolation, at path: JSONPath) {
+        guard isolation.runner != nil, isolation.kind == .none else { return }
+        report(
+            .invalidValue,
+            "a runner is named, and the isolation is \"none\" here: the plugin runs in the host's process",
+            fix: "make the isolation \"process\" here, or remove the runner",
+            at: path
+        )
+    }
+
     /// Reports a required sandbox of a plugin that never has a runner.
     mutating func checkSandbox(of isolation: Isolation, at path: JSONPath) {
         guard isolation.sandbox.level == .required, isolation.kind == .none else { return }
@@ -79,9 +90,10 @@ extension JSONReader {
         check(given.cacheBytes, within: SettingRange.cacheBytes, at: at("cacheBytes"))
         if let delivery = given.delivery { check(delivery) { at("delivery.\($0)") } }
         check(given.isolation) { at("isolation.\($0)") }
-        // In a file, a leaf without runners may have the level from the file's root, where it is meant for others.
+        // In a file, a leaf without runners may have these from above, where they are meant for others.
         if case .leaf = given.kind, given.location.steps.isEmpty {
             checkSandbox(of: given.isolation, at: at("isolation.sandbox.level"))
+            checkRunner(of: given.isolation, at: at("isolation.runner"))
         }
         for child in given.children { check(child, under: path, at: root) }
     }

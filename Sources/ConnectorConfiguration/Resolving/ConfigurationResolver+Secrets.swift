@@ -280,7 +280,8 @@ extension ConfigurationResolver {
         let here = path.appending("exec")
         var words: [String] = []
         for (index, word) in json.strings("exec", in: members, at: path).enumerated() {
-            let filled = variables.filled(word, at: here.appending(index), reporting: &json)
+            let standIn = hasPlaceholders ? ResolvedLeaf.missingSecret : nil
+            let filled = variables.filled(word, at: here.appending(index), standIn: standIn, reporting: &json)
             words.append(filled?.text ?? "")
         }
         var timeout = SecretReference.commandTimeout
@@ -305,6 +306,12 @@ extension JSONObject {
     /// Whether the object stands for a secret instead of for itself.
     var isSecretReference: Bool {
         self["secret"] != nil && names.allSatisfy { Self.secretNames.contains($0) || $0.hasPrefix("$") }
+    }
+
+    /// Whether the object is probably meant as a reference to a secret: `secret` is misspelt, and little else is there.
+    var resemblesSecretReference: Bool {
+        members.count <= Self.secretNames.count
+            && names.contains { !$0.hasPrefix("$") && isMisspelling($0, of: "secret") }
     }
 
     /// The members of a reference to a secret.

@@ -301,7 +301,8 @@ struct ConfigurationResolver {
         switch value {
         case .null, .bool, .integer, .number: return Evaluated(value: value)
         case .string(let text):
-            let standIn = hasPlaceholders && isInSecretField ? ResolvedLeaf.missingSecret : nil
+            let needsNone = hasPlaceholders && isInSecretField || simulation?.opensNothing == true
+            let standIn = needsNone ? ResolvedLeaf.missingSecret : nil
             return variables.filled(text, at: path, standIn: standIn, reporting: &json).map {
                 Evaluated(
                     value: .string($0.text),
@@ -322,7 +323,7 @@ struct ConfigurationResolver {
         case .object(let object):
             if object.isSecretReference { return secret(object, at: path) }
             // A secret is a text, so the object is meant as a reference.
-            if isInSecretField, object["secret"] != nil {
+            if isInSecretField, object["secret"] != nil || object.resemblesSecretReference {
                 _ = json.members(of: value, at: path, allowed: JSONObject.secretNames)
                 return nil
             }

@@ -7,7 +7,7 @@ package struct SimulationRequest: Sendable {
     package var simulators: [String: SimulatorReference]
     /// The only leaves to simulate, by path; nil for all.
     package var paths: Set<String>?
-    /// Whether no gate opens, so that no leaf needs its secrets, not even one without a vendor.
+    /// Whether no gate opens, so that no leaf needs its secrets and variables, not even one without a vendor.
     package var opensNothing: Bool
 
     /// Describes a simulation in which the file says what replaces each vendor, except for the given leaves.

@@ -46,15 +46,11 @@ extension SecretReference {
                     fix: "set it, or write {\"secret\": \"file:PATH\"}"
                 )
             }
-            guard !value.isEmpty else {
-                throw ConnectorError(
-                    .secretUnavailable,
-                    "the environment variable \(name.excerpt), which contains a secret, is empty"
-                )
-            }
             let label = "the environment variable \(name.excerpt), which contains a secret,"
+            let fix = "set it to the secret, as UTF-8 text"
+            guard !value.isEmpty else { throw ConnectorError(.secretUnavailable, "\(label) is empty", fix: fix) }
             guard !environment.isDamaged(name) else {
-                throw ConnectorError(.secretUnavailable, "\(label) is not UTF-8 text")
+                throw ConnectorError(.secretUnavailable, "\(label) is not UTF-8 text", fix: fix)
             }
             return SecretReading(secret: try Self.secret(of: value, label))
         case .file(let path): return try Self.reading(path, "the secret file")
@@ -67,7 +63,12 @@ extension SecretReference {
                 )
             }
             // systemd lets the service's user read them by an access list, which shows as permissions of the group.
-            return try Self.reading("\(directory)/\(name)", "the credential", forbidden: 0o007)
+            return try Self.reading(
+                "\(directory)/\(name)",
+                "the credential",
+                source: "the file that LoadCredential=\(name.excerpt):PATH names",
+                forbidden: 0o007
+            )
         case .command(let words, let timeout):
             return try SecretReading(secret: Self.output(of: words, timeout, environment))
         }
@@ -80,9 +81,11 @@ extension SecretReference {
         try reading(path, name).secret
     }
 
+    /// - Parameter source: Where to write the secret; nil for the file itself.
     private static func reading(
         _ path: String,
         _ name: String,
+        source: String? = nil,
         forbidden: UInt32 = 0o077
     ) throws(ConnectorError) -> SecretReading {
         let file: SmallFile
@@ -93,7 +96,8 @@ extension SecretReference {
                 .secretUnavailable,
                 error.code == .notFound
                     ? "\(name) \(path.excerpt) does not exist" : "\(name) \(error.message)",
-                fix: error.code == .notFound ? "write the secret to that file, and chmod 600 it" : error.fix,
+                fix: error.code == .notFound
+                    ? "write the secret to \(source ?? "that file, and chmod 600 it")" : error.fix,
                 cause: error.cause
             )
         }
@@ -105,17 +109,28 @@ extension SecretReference {
                 fix: "chmod 600 \(path.excerpt)"
             )
         }
-        return SecretReading(secret: try secret(in: file.bytes, "\(name) \(path.excerpt)"), modified: file.modified)
+        let fix = "write the secret to \(source ?? "that file"), as UTF-8 text"
+        let secret = try secret(in: file.bytes, "\(name) \(path.excerpt)", fix: fix)
+        return SecretReading(secret: secret, modified: file.modified)
     }
 
     /// The secret in a file's or a command's bytes: their text without the last line break.
-    private static func secret(in bytes: [UInt8], _ name: String) throws(ConnectorError) -> Secret {
+    ///
+    /// - Parameter fix: What to do about bytes that are no secret.
+    private static func secret(in bytes: [UInt8], _ name: String, fix: String) throws(ConnectorError) -> Secret {
         var bytes = bytes[...]
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw ConnectorError(.secretUnavailable, "\(name) is empty") }
-        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw ConnectorError(.secretUnavailable, "\(name) is not UTF-8 text")
+        guard !bytes.isEmpty else { throw ConnectorError(.secretUnavailable, "\(name) is empty", fix: fix) }
+        guard !bytes.contains(0) else {
+            throw ConnectorError(
+                .secretUnavailable,
+                "\(name) contains a NUL byte, as UTF-16 and binary data do",
+                fix: fix
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConnectorError(.secretUnavailable, "\(name) is not UTF-8 text", fix: fix)
         }
         return try secret(of: text, name)
     }
@@ -160,6 +175,7 @@ extension SecretReference {
                     ("cannot be started: \(SystemError(number).text)", "install it, or write its path")
                 case .status(let status): ("ended with status \(status)", "run it in a shell to see why")
                 case .signal(let signal): ("was ended by signal \(signal)", "run it in a shell to see why")
+                case .unknownEnd: ("ended, but its status is not known", ChildProcess.unknownEndRemedy)
                 case .overdue:
                     (
                         "did not end within \(timeout.brief)",
@@ -170,7 +186,11 @@ extension SecretReference {
                 }
             throw ConnectorError(.secretUnavailable, "\(name), which prints a secret, \(message)", fix: fix)
         }
-        return try secret(in: bytes, "the output of \(name)")
+        return try secret(
+            in: bytes,
+            "the output of \(name)",
+            fix: "it must write the secret, as UTF-8 text, and nothing else"
+        )
     }
 }
 

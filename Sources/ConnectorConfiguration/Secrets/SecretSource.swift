@@ -22,7 +22,11 @@ struct SecretSource: Sendable, Hashable {
         } catch {
             // The parser quotes what it read.
             let place = error.position.map { " at line \($0.line), column \($0.column)" } ?? ""
-            throw ConnectorError(.secretUnavailable, "\(reference.description.excerpt) is not JSON\(place)")
+            throw ConnectorError(
+                .secretUnavailable,
+                "\(reference.description.excerpt) is not JSON\(place)",
+                fix: "let it contain JSON, or remove \"json\" beside \"secret\""
+            )
         }
         switch pointer.value(in: root) {
         case .string(let text)? where !text.isEmpty: return Secret(text)
@@ -30,13 +34,15 @@ struct SecretSource: Sendable, Hashable {
         case nil:
             throw ConnectorError(
                 .secretUnavailable,
-                "\(reference.description.excerpt) has no value at \(pointer.description.excerpt)"
+                "\(reference.description.excerpt) has no value at \(pointer.description.excerpt)",
+                fix: "add the value there, or correct \"json\" beside \"secret\""
             )
         case let value?:
             throw ConnectorError(
                 .secretUnavailable,
                 "the value at \(pointer.description.excerpt) in \(reference.description.excerpt) must be a text, not "
-                    + (value.string == nil ? value.kind : "an empty one")
+                    + (value.string == nil ? value.kind : "an empty one"),
+                fix: "write the secret there, or correct \"json\" beside \"secret\""
             )
         }
     }

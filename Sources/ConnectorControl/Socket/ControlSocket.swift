@@ -291,6 +291,10 @@ package final class ControlSocket: Sendable {
     }
 
     private static func failure(_ name: Name, _ directory: String, _ reason: SystemError) -> ConnectorError {
-        ConnectorError(.storage, "cannot create the control socket \(directory)/\(name.rawValue): \(reason)")
+        ConnectorError(
+            .storage,
+            "cannot create the control socket \(directory)/\(name.rawValue): \(reason)",
+            fix: reason.diskRemedy ?? reason.limitRemedy
+        )
     }
 }

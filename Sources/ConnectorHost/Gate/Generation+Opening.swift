@@ -78,6 +78,7 @@ extension Generation {
         // In a runner, `open` holds no thread of the host.
         let isInside = channel?.functionsInside.contains { $0.name == Step.open.rawValue } ?? false
         let step = current ?? (isInside ? Step.open : nil)
+        let isForeign = channel?.isForeign ?? false
         let overdue: MissedDeadline
         switch step {
         case nil:
@@ -89,13 +90,14 @@ extension Generation {
         case .create where owner == .runner:
             overdue = .making("\(candidate.manifest.id) \(candidate.manifest.version)")
         case .create: overdue = .returning(from: "create of \(candidate.path)", on: owner)
-        case .open: overdue = .returning(from: "open of \(candidate.path)", on: owner)
+        case .open: overdue = .returning(from: "open of \(candidate.path)", on: owner, isForeign: isForeign)
         case .load:
             overdue = .loading(candidate.path)
             if let loaded = PluginImages.shared.pathBeingLoaded, loaded != candidate.path { return overdue }
         }
         guard wait >= MissedDeadline.leastWait else { return overdue }
         guard dependencies.clock.systemTime(of: wait) == wait else { return overdue.onFastClock }
+        guard !isForeign else { return overdue }
         dependencies.calls.cancelThreads.run {
             self.context.misbehaved("holds a thread of \(owner.rawValue): \(overdue.description)")
         }

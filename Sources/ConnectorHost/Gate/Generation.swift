@@ -236,7 +236,8 @@ final class Generation: Sendable {
                 guard channel.functionsInside.contains(where: { $0.name == name }) else {
                     return .completion(of: name, isWaiting: channel.isWaiting(for: operation))
                 }
-                return .returning(from: PluginFunction(name), of: plugin, on: channel.instance == nil ? .runner : .host)
+                let function = PluginFunction(name, isForeign: channel.isForeign)
+                return .returning(from: function, of: plugin, on: channel.instance == nil ? .runner : .host)
             },
             owner: context.owner,
             by: deadline,

@@ -13,7 +13,9 @@ extension ConnectorHost {
 
     /// Reads every series; does not retain the host.
     var metricsReader: @Sendable () -> [MetricSample] {
-        { [current, outbox, clock = dependencies.clock] in Self.metrics(current, outbox, now: clock.wallTime()) }
+        { [current, outbox, running, clock = dependencies.clock] in
+            Self.metrics(current, outbox, running, now: clock.wallTime())
+        }
     }
 
     /// The metrics in the Prometheus text format, version 0.0.4, for a scraped endpoint.
@@ -36,11 +38,20 @@ extension ConnectorHost {
         return durations
     }
 
-    /// Reads a tree and its outbox.
-    private static func metrics(_ current: CurrentTree, _ outbox: HostOutbox, now: Timestamp) -> [MetricSample] {
+    /// Reads a tree, its outbox and whether it is that of the file.
+    private static func metrics(
+        _ current: CurrentTree,
+        _ outbox: HostOutbox,
+        _ running: RunningConfiguration,
+        now: Timestamp
+    ) -> [MetricSample] {
         let tree = current.tree
-        var samples: [MetricSample] = []
-        for (node, report) in zip(tree.nodes, outbox.report(on: tree).gates) where node.path == report.path {
+        let whole = outbox.report(on: tree)
+        var samples = [MetricSample(.configurationCurrent, [], .count(running.report.errors.isEmpty ? 1 : 0))]
+        if tree.queues.contains(where: \.takesEvents) {
+            samples.append(MetricSample(.outboxReady, [], .count(whole.outboxError == nil ? 1 : 0)))
+        }
+        for (node, report) in zip(tree.nodes, whole.gates) where node.path == report.path {
             let path = (name: MetricDefinition.pathAttribute, value: node.path)
             let origins = outbox.outbox.firstStatistics(of: node.path)
             var own =

@@ -29,7 +29,8 @@ public final class ConnectorHost: Sendable {
     /// How many configurations the host ran before this one, including those with the same files and other plugins.
     package var configurationRevision: Int { running.revision }
 
-    private let running: RunningConfiguration
+    /// The configuration that runs, and whether it is that of its file.
+    let running: RunningConfiguration
     /// Takes the host from one configuration to the next.
     let reloader: Reloader
 

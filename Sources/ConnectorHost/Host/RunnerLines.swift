@@ -35,7 +35,12 @@ struct RunnerLines: Sendable {
         }
         metadata["line"] = "\(lesson.text)"
         // A plugin that runs without a sandbox is worth a warning, unless a command shows the lessons itself.
-        logger.log(level: onLesson == nil ? .warning : .info, "a sandbox would have refused more", metadata: metadata)
+        let level = onLesson == nil ? Logger.Level.warning : .info
+        if lesson.isFailure {
+            logger.log(level: level, "plugin runs without a sandbox, and nothing is learned", metadata: metadata)
+        } else {
+            logger.log(level: level, "a sandbox would have refused more", metadata: metadata)
+        }
         onLesson?(lesson)
     }
 }

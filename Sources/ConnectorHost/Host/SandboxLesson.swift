@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorPlatform
 
 /// Something that a sandbox would have refused, as a runner prints it.
 package struct SandboxLesson: Sendable {
@@ -12,15 +13,16 @@ package struct SandboxLesson: Sendable {
     package let runner: String
     /// The paths of the connectors in the runner; empty while the first one's plugin is being loaded.
     package let connectors: [String]
-    /// Either all that a runner has learned so far, as `"sandbox": {…}`, or a sentence about something that no setting allows.
+    /// Either all that a runner has learned so far, as `"sandbox": {…}`, or a sentence about something that no setting allows, or about
+    /// why nothing can be learned.
     package let text: String
 
     /// Reads a line that a runner printed; nil if its plugin did.
     init?(_ line: String, runner: String, connectors: [String]) {
-        guard line.hasPrefix(Self.prefix) else { return nil }
+        guard line.hasPrefix(Sandbox.lessonPrefix) else { return nil }
         self.runner = runner
         self.connectors = connectors
-        text = String(line.dropFirst(Self.prefix.count))
+        text = String(line.dropFirst(Sandbox.lessonPrefix.count))
     }
 
     /// The settings that the lesson names; nil for a sentence.
@@ -29,6 +31,6 @@ package struct SandboxLesson: Sendable {
         return (try? JSONValue(parsing: Array("{\(text)}".utf8)))?["sandbox"]?.object
     }
 
-    /// `LEARNED_PREFIX` of `learning.h`.
-    private static let prefix = "learned: "
+    /// Whether it says that the runner learns nothing, and why.
+    package var isFailure: Bool { text.hasPrefix(Sandbox.noLesson) }
 }

@@ -17,6 +17,8 @@ package struct MetricDefinition: Sendable, Hashable {
     package var help: String
     /// The attributes of its series besides ``pathAttribute``.
     package var attributes: [String]
+    /// Whether its one series is about the whole host, and has no attributes.
+    package var isOfHost: Bool
 
     /// The kind of instrument of a metric.
     package enum Kind: String, Sendable, Hashable {
@@ -30,17 +32,25 @@ package struct MetricDefinition: Sendable, Hashable {
         case histogram
     }
 
-    private init(_ name: String, _ kind: Kind, _ unit: String, _ help: String, _ attributes: [String] = []) {
+    private init(
+        _ name: String,
+        _ kind: Kind,
+        _ unit: String,
+        _ help: String,
+        _ attributes: [String] = [],
+        isOfHost: Bool = false
+    ) {
         self.name = name
         self.kind = kind
         self.unit = unit
         self.help = help
         self.attributes = attributes
+        self.isOfHost = isOfHost
     }
 
     // MARK: Attributes
 
-    /// The connector's path, which every series has.
+    /// The connector's path, which every series has that is not about the whole host.
     package static let pathAttribute = "connector.path"
     /// `true` on every series of a simulated connector; absent from all others.
     package static let simulatedAttribute = "connector.simulated"
@@ -178,6 +188,22 @@ package struct MetricDefinition: Sendable, Hashable {
         "1 if the gate uses the secret that was last read, otherwise 0",
         [secretAttribute]
     )
+    /// 0 while every new event is refused; absent if no connector takes events.
+    package static let outboxReady = Self(
+        "connector.outbox.ready",
+        .upDownCounter,
+        "{outbox}",
+        "1 if events can be stored, otherwise 0",
+        isOfHost: true
+    )
+    /// 0 while the file is refused, or connectors stayed as they were.
+    package static let configurationCurrent = Self(
+        "connector.configuration.current",
+        .upDownCounter,
+        "{configuration}",
+        "1 if what runs is what the file says, otherwise 0",
+        isOfHost: true
+    )
     /// The length of the outbox.
     package static let queueEvents = Self(
         "connector.outbox.queue.events",
@@ -223,9 +249,10 @@ package struct MetricDefinition: Sendable, Hashable {
 
     /// Every metric, in the order of `/metrics`.
     package static let all = [
+        configurationCurrent,
         gateState, gateReady, gateAttempts, misbehaviours, crashes, standbyReady, standbyTakeovers, breakerOpen,
         breakerOpenings, breakerRefusals, secretAge, secretInUse, callDuration, activeCalls, typedCalls, typedFailures,
-        queueEvents, queueSize, queueAge,
+        outboxReady, queueEvents, queueSize, queueAge,
         deadLetters, delivered, dropped,
     ]
 }

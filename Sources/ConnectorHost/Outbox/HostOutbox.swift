@@ -90,6 +90,13 @@ final class HostOutbox: Sendable {
                         "events wait in the outbox",
                         metadata: ["connector": "\(path)", "error": "\(reason)"]
                     )
+                },
+                onDead: { path, count, failure in
+                    let reason = ConnectorError(failure.code, redactor.redact(failure.reason))
+                    logger.warning(
+                        "events have become dead letters",
+                        metadata: ["connector": "\(path)", "events": "\(count)", "error": "\(reason)"]
+                    )
                 }
             )
         )
@@ -159,7 +166,8 @@ final class HostOutbox: Sendable {
     /// How long ``prove(on:within:)`` waits for the search at most.
     private static let patience = Duration.seconds(5)
 
-    /// Checks that events can be stored, and records the fault if not. Also searches for stranded events, to warn of them.
+    /// Checks that events can be stored, and records the fault if not; from then on, the outbox looks by itself. Also searches for stranded
+    /// events, to warn of them.
     ///
     /// The warning is only advice, and the other directories may be damaged or on a disk that hangs. A search that takes too long
     /// continues in the background, and its warning is in a later report.
@@ -176,6 +184,7 @@ final class HostOutbox: Sendable {
             searched.send()
         }
         await proveStorage()
+        if case .directory = location { outbox.watch() }
         _ = await searched.wait(for: min(limit ?? Self.patience, Self.patience), on: ticks)
     }
 
@@ -200,10 +209,10 @@ final class HostOutbox: Sendable {
                     await engine.close()
                 }
             }
+            outbox.noteStore(failure: nil)
             if outbox.fault != nil { outbox.setFault(nil) }
         } catch {
-            logger.error("the outbox cannot store events", metadata: ["error": "\(error)"])
-            outbox.setFault(error)
+            outbox.noteStore(failure: error)
         }
     }
 
@@ -300,8 +309,9 @@ extension HostOutbox {
 
     /// The report of a tree, with the state of each connector's outbox.
     func report(on tree: Tree) -> Report {
-        let warnings = warnings.texts + orphanWarnings
-        var report = tree.report { add(to: &$0, warnings) }
+        let (common, own) = self.warnings.texts(where: outbox.isTarget)
+        let warnings = common + orphanWarnings
+        var report = tree.report { add(to: &$0, warnings + (own[$0.path] ?? [])) }
         // A tree that sends no events needs no outbox.
         if let fault = outbox.fault, tree.queues.contains(where: \.takesEvents) { report.outboxError = fault }
         return report
@@ -310,7 +320,7 @@ extension HostOutbox {
     /// Adds the state of a connector's outbox to its report: deliveries count as evidence, and a vendor that accepts no
     /// events makes the connector degraded. It stays ready, since its events are stored.
     ///
-    /// - Parameter warnings: Those about the place where events wait.
+    /// - Parameter warnings: Those about the place where the connector's events wait.
     private func add(to report: inout GateReport, _ warnings: [String]) {
         if !warnings.isEmpty, outbox.isTarget(report.path) { report.warnings += warnings }
         if let was = formerPath(of: report.path), let count = countLeft(at: was) {

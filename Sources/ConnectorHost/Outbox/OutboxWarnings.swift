@@ -14,7 +14,7 @@ final class OutboxWarnings: Sendable {
         /// How many waiting events of each connector are gone from servers.
         var losses: [String: Int] = [:]
         /// The events that wait where this host does not look.
-        var stranded: [String] = []
+        var stranded: [StrandedEvents] = []
         /// Why servers keep events that are settled; nil if they do not.
         var trimming: String?
     }
@@ -31,15 +31,25 @@ final class OutboxWarnings: Sendable {
         self.onChange = onChange
     }
 
-    /// The sentences.
-    var texts: [String] {
-        state.withLock { state in
-            let losses = state.losses.sorted { $0.key < $1.key }.map { path, count in
+    /// The sentences about the events of single connectors, by path, and all others.
+    ///
+    /// - Parameter isTarget: Whether a connector receives events. Sentences about the events of others stand beside those about the whole
+    ///   outbox.
+    func texts(where isTarget: (String) -> Bool) -> (common: [String], own: [String: [String]]) {
+        let state = state.withLock { $0 }
+        var (common, own) = (state.damages, [String: [String]]())
+        for (path, count) in state.losses.sorted(by: { $0.key < $1.key }) {
+            let text =
                 "\(count) \(count == 1 ? "event" : "events") that waited for \(path) \(count == 1 ? "is" : "are") gone from the NATS "
-                    + "servers: deleted there, alone or with the consumer or the stream"
-            }
-            return state.damages + losses + state.stranded + [state.trimming].compactMap(\.self)
+                + "servers: deleted there, alone or with the consumer or the stream"
+            if isTarget(path) { own[path, default: []].append(text) } else { common.append(text) }
         }
+        for events in state.stranded {
+            let (targets, others) = (events.counts.keys.filter(isTarget), events.counts.keys.filter { !isTarget($0) })
+            for path in targets { own[path, default: []].append(events.sentence(about: [path])) }
+            if !others.isEmpty { common.append(events.sentence(about: others)) }
+        }
+        return (common + [state.trimming].compactMap(\.self), own)
     }
 
     /// Notes that a file was damaged or replaced.
@@ -78,9 +88,8 @@ final class OutboxWarnings: Sendable {
     /// Replaces the stranded events by those that were found last.
     func replace(_ stranded: [StrandedEvents]) {
         let isOther = state.withLock { state in
-            let texts = stranded.map(\.description)
-            defer { state.stranded = texts }
-            return state.stranded != texts
+            defer { state.stranded = stranded }
+            return state.stranded != stranded
         }
         guard isOther else { return }
         for directory in stranded.map(\.directory) {

@@ -10,11 +10,11 @@ internal import ConnectorPlatform
 /// Events that wait in a directory where hosts of their file no longer look, because its `name`, `state` or `outbox` has changed.
 ///
 /// Only directories that follow from the file are known: one of an earlier `name`, `state` or place of the file is not.
-package struct StrandedEvents: Sendable, CustomStringConvertible {
+package struct StrandedEvents: Sendable, Hashable, CustomStringConvertible {
     /// The directory.
     let directory: String
-    /// The number of events, each counted for every connector that has yet to receive it.
-    let count: Int
+    /// The number of events by the connector that has yet to receive them.
+    let counts: [String: Int]
     /// Whether the file keeps events on servers, so that its `state` does not matter.
     let usesServers: Bool
 
@@ -30,16 +30,21 @@ package struct StrandedEvents: Sendable, CustomStringConvertible {
         if !usesServers, let current = directories.first { known.insert(current.realPath) }
         var found: [StrandedEvents] = []
         for directory in directories where known.insert(directory.realPath).inserted {
-            let count = await SQLiteEngine.waitingCount(in: directory)
-            guard count > 0, !DeliveryLock.isHeld(directory) else { continue }
-            found.append(StrandedEvents(directory: directory, count: count, usesServers: usesServers))
+            let counts = await SQLiteEngine.waitingCounts(in: directory)
+            guard !counts.isEmpty, !DeliveryLock.isHeld(directory) else { continue }
+            found.append(StrandedEvents(directory: directory, counts: counts, usesServers: usesServers))
         }
         return found
     }
 
-    /// A sentence for people, with the remedy.
-    package var description: String {
-        "\(count) \(count == 1 ? "event waits" : "events wait") in \(directory), where hosts of this file look only with another "
+    /// A sentence for people about the events of all connectors, with the remedy.
+    package var description: String { sentence(about: counts.keys) }
+
+    /// The sentence about the events of some of the connectors.
+    func sentence(about paths: some Sequence<String>) -> String {
+        let count = paths.reduce(0) { $0 + (counts[$1] ?? 0) }
+        let events = count == 1 ? "event waits" : "events wait"
+        return "\(count) \(events) in \(directory), where hosts of this file look only with another "
             + "\"name\", \"state\" or \"outbox\"; to deliver them, run a host with \"state\" set to that directory"
             + (usesServers ? ", and without \"outbox\"" : "")
     }

@@ -261,7 +261,12 @@ struct ReloadRun {
     func keep(_ next: NextConfiguration, _ plan: Plan) -> Reload {
         ReloadWork(plan, next, dependencies).refreshKept()
         dependencies.gates.redactor.add(from: next.resolved.redactor)
-        if dependencies.running.report.differs { dependencies.gates.logger.info("the file says what runs again") }
+        let message: Logger.Message =
+            dependencies.running.report.differs ? "the file says what runs again" : "the configuration has not changed"
+        dependencies.gates.logger.info(
+            message,
+            metadata: ["kept": "\(plan.kept.count)", "sha256": "\(next.digest)"]
+        )
         dependencies.running.replace(by: next.resolved, next.digest, at: dependencies.clock.wallTime(), errors: [])
         dependencies.onChange()
         var reload = Reload(digest: dependencies.running.digest)

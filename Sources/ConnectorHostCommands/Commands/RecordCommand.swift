@@ -100,9 +100,10 @@ struct RecordCommand: AsyncParsableCommand {
         let status = try await session.run(command)
         let answers = try session.answers()
         guard answers.count > 0 else {
+            let end = status.map { "ended with status \($0)" } ?? "ended"
             throw ConnectorError(
                 .failed,
-                "nothing was recorded: \(command[0].excerpt) ended with status \(status), and \(path.excerpt) made no request that ended",
+                "nothing was recorded: \(command[0].excerpt) \(end), and \(path.excerpt) made no request that ended",
                 fix: problem?.fix
                     ?? "let COMMAND use \(path.excerpt); a plugin that makes no requests has nothing to record",
                 cause: problem?.position == nil ? problem?.message : problem?.asCause
@@ -115,6 +116,13 @@ struct RecordCommand: AsyncParsableCommand {
             StandardStream.error.writeLine(
                 "the file is full, at \(SimulatorReference.sizeLimit >> 20) MiB: \(answers.leftOut) answers and calls "
                     + "after these are left out; record a shorter session"
+            )
+        }
+        guard let status else {
+            throw ConnectorError(
+                .failed,
+                "\(command[0].excerpt) ended, but its status is not known",
+                fix: ChildProcess.unknownEndRemedy
             )
         }
         return status

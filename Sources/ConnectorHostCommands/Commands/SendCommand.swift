@@ -88,6 +88,7 @@ struct SendCommand: AsyncParsableCommand {
         let session = try await HostSession.start(
             file,
             simulating: answers.request(isSimulated: simulate),
+            opens: simulate,
             delivers: simulate,
             answer: answer,
             // The error that the host logs is the one that the command reports.

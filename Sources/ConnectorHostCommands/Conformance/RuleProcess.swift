@@ -67,6 +67,7 @@ struct RuleProcess: Sendable {
         case .notStarted(let number): "the process could not be started: \(SystemError(number).text)"
         case .status(let status): "the process ended with the status \(status)"
         case .signal(let signal): "the process ended with the signal \(signal)"
+        case .unknownEnd: "the process ended, and the system does not know how"
         case .overdue: "the check did not end within \(timeout) seconds"
         case .tooLong: "the plugin wrote without end"
         }

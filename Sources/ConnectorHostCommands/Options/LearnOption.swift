@@ -30,8 +30,9 @@ final class SandboxLessons: Sendable {
         var connectors: Set<String> = []
         /// What the sandbox has to allow. A restarted runner learns from scratch, so all of its lessons are merged.
         var settings: JSONObject = [:]
-        /// What no setting can allow.
+        /// What no setting can allow, and why nothing could be learned.
         var refusals: [String] = []
+        var hasFailed = false
     }
 
     /// The lessons, by the name of the runner.
@@ -49,6 +50,7 @@ final class SandboxLessons: Sendable {
             } else if !known.refusals.contains(lesson.text) {
                 known.refusals.append(lesson.text)
             }
+            known.hasFailed = known.hasFailed || lesson.isFailure
             lessons[lesson.runner] = known
         }
     }
@@ -58,7 +60,8 @@ final class SandboxLessons: Sendable {
     /// - Parameters:
     ///   - runners: The runners of the command, with the paths of their connectors.
     ///   - configuration: What the sandboxes allow without the lessons.
-    func write(of runners: [RunnerReport], in configuration: Configuration) {
+    /// - Returns: Whether every runner could learn.
+    func write(of runners: [RunnerReport], in configuration: Configuration) -> Bool {
         let allowing = configuration.enabledLeaves.filter { $0.connector.isolation.sandbox.allowsMore }
         let allowed = Set(allowing.map { $0.connector.path })
         var lessons = lessons.withLock(\.self)
@@ -76,6 +79,7 @@ final class SandboxLessons: Sendable {
                 isEmpty ? "needs nothing that \(settings) refuses" : "\"sandbox\": \(JSONValue.object(lesson.settings))"
             StandardStream.error.writeLine("\(connectors): \(needs)")
         }
+        return !lessons.values.contains(where: \.hasFailed)
     }
 }
 

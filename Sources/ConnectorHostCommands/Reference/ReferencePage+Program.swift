@@ -31,7 +31,8 @@ extension ReferencePage {
     /// The metrics of the host.
     static var metricTable: String {
         let rows = MetricDefinition.all.map { metric in
-            let attributes = ([MetricDefinition.pathAttribute] + metric.attributes).map { "`\($0)`" }
+            let path = metric.isOfHost ? [] : [MetricDefinition.pathAttribute]
+            let attributes = (path + metric.attributes).map { "`\($0)`" }
             return
                 "| `\(metric.name)` | `\(metric.prometheusName)` | \(metric.kind.rawValue) | `\(metric.unit)` | \(metric.help) | \(attributes.joined(separator: ", ")) |"
         }

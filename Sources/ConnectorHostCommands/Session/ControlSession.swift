@@ -10,16 +10,17 @@ internal import Logging
 struct ControlSession: Sendable {
     private let serving: Task<Void, Never>
 
-    /// How often to look whether clients still find the socket.
+    /// How often to look whether clients find the socket.
     private static let interval: Duration = .seconds(10)
 
-    /// Starts serving the API. If that fails, logs the reason and returns nil, because the host also runs without the API.
+    /// Starts serving the API. The host also runs while that is impossible: the reason is logged, and the socket is taken once it can be.
     ///
     /// If the socket is removed, or its directory is, the API is served on another one there.
     ///
     /// - Parameters:
     ///   - name: The socket, which depends on whether the host simulates.
     ///   - acts: The requests in progress that act on the host.
+    /// - Returns: Nil without a state directory.
     static func start(
         for host: ConnectorHost,
         on name: ControlSocket.Name,
@@ -30,34 +31,40 @@ struct ControlSession: Sendable {
             logger.notice("no state directory, so other commands cannot reach this host")
             return nil
         }
+        var socket: ControlSocket?
         do throws(ConnectorError) {
-            let socket = try ControlSocket(name, in: directory)
+            socket = try ControlSocket(name, in: directory)
             logger.info("serving the API", metadata: ["socket": "\(directory)/\(name.rawValue)"])
-            let api = ControlAPI(host, isLocal: true, acts: acts)
-            let serving = Task { await serve(api, on: socket, name, in: directory, logger) }
-            return ControlSession(serving: serving)
         } catch {
             logger.warning("other commands cannot reach this host", metadata: ["error": "\(error)"])
-            return nil
         }
+        let api = ControlAPI(host, isLocal: true, acts: acts)
+        let serving = Task { [socket] in await serve(api, on: socket, name, in: directory, logger) }
+        return ControlSession(serving: serving)
     }
 
     /// Serves until the task is cancelled, on another socket once clients no longer find one. What is connected to that one stays so.
+    ///
+    /// - Parameter first: Nil if there is none yet, for which the log has the reason.
     private static func serve(
         _ api: ControlAPI,
-        on first: ControlSocket,
+        on first: ControlSocket?,
         _ name: ControlSocket.Name,
         in directory: String,
         _ logger: Logger
     ) async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await serve(api, on: first, logger) }
-            var (socket, isLost) = (first, false)
+            if let first { group.addTask { await serve(api, on: first, logger) } }
+            var (socket, isLost) = (first, first == nil)
             while (try? await Task.sleep(for: interval)) != nil {
-                guard !socket.isInPlace else { continue }
+                guard socket?.isInPlace != true else { continue }
                 do throws(ConnectorError) {
                     let next = try ControlSocket(name, in: directory, after: socket)
-                    logger.warning("the socket of the API was removed, and is there again")
+                    if socket == nil {
+                        logger.info("serving the API", metadata: ["socket": "\(directory)/\(name.rawValue)"])
+                    } else {
+                        logger.warning("the socket of the API was removed, and is there again")
+                    }
                     group.addTask { await serve(api, on: next, logger) }
                     (socket, isLost) = (next, false)
                 } catch {

@@ -38,6 +38,8 @@ struct HostSession: Sendable {
     ///
     /// - Parameters:
     ///   - request: What to simulate; nil for nothing.
+    ///   - opens: Whether the command opens gates. One that only stores events, or prepares where they wait, needs neither the secrets
+    ///     of connectors nor the variables in their settings.
     ///   - speed: How many seconds pass for a simulated host in one second.
     ///   - heals: Whether failed gates are retried.
     ///   - delivers: Whether the command delivers the outbox.
@@ -50,6 +52,7 @@ struct HostSession: Sendable {
     static func start(
         _ file: ConfigurationOption,
         simulating request: SimulationRequest? = nil,
+        opens: Bool = true,
         speed: Int = 1,
         heals: Bool = false,
         delivers: Bool = false,
@@ -69,7 +72,7 @@ struct HostSession: Sendable {
         if request != nil { options.outbox = .memory }
         if request != nil, speed > 1 { options.clock = FastClock(speed: speed) }
         let interruption = earlier ?? Interruption()
-        var source = ConfigurationSource(options, simulating: request)
+        var source = ConfigurationSource(options, simulating: opens ? request : SimulationRequest(opensNothing: true))
         let read = try await file.resolve(source, until: interruption)
         let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try read.get() }
         let crashFile = CrashFile.path(for: file.file)
@@ -165,7 +168,8 @@ struct HostSession: Sendable {
     /// Closes every gate, then stops the simulators.
     ///
     /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
-    /// - Throws: The exit status for the signal that ended the command, if there was one.
+    /// - Throws: The exit status for the signal that ended the command, if there was one; that of a failure if the command was to learn
+    ///   what sandboxes the plugins need, and could not.
     func close(within grace: Duration? = nil) async throws(ExitCode) {
         await simulation?.endTimelines()
         let runners = lessons == nil ? [] : host.report.runners
@@ -174,7 +178,8 @@ struct HostSession: Sendable {
         await simulation?.stop()
         // Wait until everything that the runners have printed is read.
         for end in ends { await end.wait() }
-        lessons?.write(of: runners, in: host.configuration)
+        let hasLearned = lessons?.write(of: runners, in: host.configuration) ?? true
         if let status = interruption.exitStatus { throw status }
+        if !hasLearned { throw ExitStatus.failed }
     }
 }

@@ -56,8 +56,8 @@ struct RecordingSession: Sendable {
 
     /// Runs the command to its end.
     ///
-    /// - Returns: Its exit status.
-    func run(_ command: [String]) async throws(ConnectorError) -> Int32 {
+    /// - Returns: Its exit status; nil if the system does not know it.
+    func run(_ command: [String]) async throws(ConnectorError) -> Int32? {
         var variables = ProcessEnvironment.variables
         variables[RecordingRequest.variable] = request.text
         let process: ForegroundProcess
@@ -76,7 +76,7 @@ struct RecordingSession: Sendable {
             )
         }
         child.send(process)
-        let ended = OneShot<Int32>()
+        let ended = OneShot<Int32?>()
         guard HostThread.start("record", { ended.send(process.status()) }) else { return process.status() }
         return await ended.wait()
     }

@@ -46,15 +46,20 @@ package final class CallThreads: Sendable {
 
     /// The error of a call if all threads are lost; nil otherwise.
     package var exhaustion: ConnectorError? {
-        functionsInside.count(where: \.isOverdue) < limit ? nil : Self.exhausted(limit)
+        let lost = functionsInside.filter(\.isOverdue)
+        guard lost.count >= limit, let function = lost.first else { return nil }
+        return Self.exhausted(limit, by: function)
     }
 
     /// The error of a call if all of so many threads are lost.
-    package static func exhausted(_ limit: Int) -> ConnectorError {
+    ///
+    /// - Parameter function: One of the functions that hold them.
+    package static func exhausted(_ limit: Int, by function: PluginFunction) -> ConnectorError {
         ConnectorError(
             .unavailable,
             "all \(limit) threads for calls of the plugin are lost in functions that do not return",
-            fix: "fix the plugin; until then, close and open the connector, which gives it other threads",
+            fix: (function.isForeign ? "call fewer of its functions that block at once" : "fix the plugin")
+                + "; until then, close and open the connector, which gives it other threads",
             isRetryable: true
         )
     }

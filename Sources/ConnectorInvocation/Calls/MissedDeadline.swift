@@ -79,17 +79,32 @@ package struct MissedDeadline: Sendable {
             what: "\(function.name) did not return",
             cause: owner == .runner
                 ? "it still runs, or its runner has found no thread for it, and says so in the log" : nil,
-            fix: "fix the plugin \(plugin): \(function) still holds a thread of \(owner.rawValue), "
-                + "and plugin functions must not block"
+            fix: function.isForeign
+                ? foreignRemedy(function.description, owner)
+                : "fix the plugin \(plugin): \(function) still holds a thread of \(owner.rawValue), "
+                    + "and plugin functions must not block"
         )
     }
 
     /// A function that is not in the manifest has not returned and still occupies its thread.
-    package static func returning(from function: String, on owner: ThreadOwner = .host) -> MissedDeadline {
+    ///
+    /// - Parameter isForeign: Whether it belongs to a foreign library.
+    package static func returning(
+        from function: String,
+        on owner: ThreadOwner = .host,
+        isForeign: Bool = false
+    ) -> MissedDeadline {
         MissedDeadline(
             what: "\(function) did not return",
-            fix: "fix the plugin: it holds a thread of \(owner.rawValue), and plugin functions must not block"
+            fix: isForeign
+                ? foreignRemedy("it", owner)
+                : "fix the plugin: it holds a thread of \(owner.rawValue), and plugin functions must not block"
         )
+    }
+
+    /// What to do about a function that may block.
+    private static func foreignRemedy(_ function: String, _ owner: ThreadOwner) -> String {
+        "increase the timeout; \(function) goes on, and holds a thread of \(owner.rawValue) until it returns"
     }
 
     /// A runner has not made an instance: a constructor, the entry function or `create` has not returned.

@@ -9,6 +9,8 @@ package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
     package let name: String
     /// The exported symbol; nil if the manifest does not name it.
     package let symbol: String?
+    /// Whether it belongs to a foreign library, whose functions may block.
+    package let isForeign: Bool
     /// Whether it is still running past its caller's deadline.
     package var isOverdue = false
 
@@ -16,9 +18,10 @@ package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
     package static let callback = "a callback of a request or timer"
 
     /// Creates the description of a function.
-    package init(_ name: String, symbol: String? = nil) {
+    package init(_ name: String, symbol: String? = nil, isForeign: Bool = false) {
         self.name = name
         self.symbol = symbol
+        self.isForeign = isForeign
     }
 
     /// The error of a call whose function has ended the thread that it was called on, as `pthread_exit` does.
@@ -26,7 +29,9 @@ package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
         ConnectorError(
             .misbehaved,
             "\(self) ended the thread that it was called on (pthread_exit)",
-            fix: "fix the plugin: its functions must return"
+            fix: isForeign
+                ? "take \(name) out of the manifest: a function that does not return cannot be called"
+                : "fix the plugin: its functions must return"
         )
     }
 

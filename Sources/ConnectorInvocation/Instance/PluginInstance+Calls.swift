@@ -38,7 +38,11 @@ extension PluginInstance: Channel {
         let isPrompt = !isStandIn && operation.isPrompt && !options.keepsTimeout && enterPromptly()
         let isInPlace = isStandIn || isPrompt
         if !isInPlace, let exhaustion = threads.exhaustion { throw exhaustion }
-        let function = PluginFunction(operation.operation.name, symbol: operation.operation.symbol)
+        let function = PluginFunction(
+            operation.operation.name,
+            symbol: operation.operation.symbol,
+            isForeign: isForeign
+        )
         let inFlight = CallInFlight(function, threads, lasts: signature.isAsync, admission)
         guard let id = operations.begin(owner: context.owner, progress: options.onProgress) else {
             inFlight.functionLeaves()
@@ -175,10 +179,10 @@ extension PluginInstance: Channel {
         _ = dependencies.clock.schedule(after: patience - elapsed) { [self] in checkReturn(of: inFlight) }
     }
 
-    /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread.
+    /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread; a foreign one may.
     private func checkReturn(of inFlight: CallInFlight) {
         // A runner's host has reported it at the deadline.
-        guard inFlight.isLostAtDeadline(), dependencies.grace == 0 else { return }
+        guard inFlight.isLostAtDeadline(), dependencies.grace == 0, !inFlight.function.isForeign else { return }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
             context.misbehaved("\(inFlight.function.name) holds a thread of the host past the deadline of its call")

@@ -147,7 +147,7 @@ package final class PluginInstance: @unchecked Sendable {
             callPhase(phase, operation: operation, deadline: deadline)
         } finally: { [self] hasReturned in
             if !hasReturned {
-                let error = PluginFunction(phase.rawValue).endedThreadError
+                let error = PluginFunction(phase.rawValue, isForeign: isForeign).endedThreadError
                 operations.complete(operation, owner: context.owner, .failure(error))
                 context.misbehaved(error.message)
             }

@@ -63,7 +63,11 @@ extension RemoteChannel {
             input.1.put(to: &message)
         }
         start(.call, id, name, isRepeatable: operation.isRepeatable, trace, message.bytes)
-        let function = PluginFunction(operation.name, symbol: operation.symbol)
+        let function = PluginFunction(
+            operation.name,
+            symbol: operation.symbol,
+            isForeign: operation.foreign != nil
+        )
         let payload = try await outcome(of: id, function, by: deadline).get()
         return try result(payload, of: name, signature)
     }
@@ -129,7 +133,7 @@ extension RemoteChannel {
             guard operations.giveUp(id, owner: context.owner, error) else { return }
             if isInside {
                 remains(function, of: id)
-                watchReturn(of: id, function.name, sentAs: message, by: deadline)
+                watchReturn(of: id, function, sentAs: message, by: deadline)
             }
             sendCancellation(of: id)
         }
@@ -138,14 +142,19 @@ extension RemoteChannel {
     /// Checks at the deadline of a cancelled call that its function has returned.
     ///
     /// - Parameter message: The number of the message that carried the call: before the runner takes it, nothing runs.
-    private func watchReturn(of id: UInt64, _ name: String, sentAs message: UInt64?, by deadline: UInt64) {
+    private func watchReturn(
+        of id: UInt64,
+        _ function: PluginFunction,
+        sentAs message: UInt64?,
+        by deadline: UInt64
+    ) {
         guard deadline != .max else { return }
         let clock = dependencies.clock
         let rest = max(dependencies.remaining(until: deadline), MissedDeadline.leastWait)
         // A function runs no faster for a clock that does.
         _ = clock.schedule(after: clock.duration(ofSystemTime: rest)) { [weak self] in
             guard let self, Self.sending(of: message, taken: runner.page.taken) == .yes else { return }
-            checkReturn(of: id, name)
+            checkReturn(of: id, function)
         }
     }
 
@@ -172,9 +181,9 @@ extension RemoteChannel {
             let patience = dependencies.clock.duration(ofSystemTime: max(wait, MissedDeadline.leastWait))
             if wait < patience {
                 let rest = patience - wait
-                _ = dependencies.clock.schedule(after: rest) { [self] in checkReturn(of: id, function.name) }
+                _ = dependencies.clock.schedule(after: rest) { [self] in checkReturn(of: id, function) }
             } else {
-                checkReturn(of: id, function.name)
+                checkReturn(of: id, function)
             }
         }
         cancel(id) {}
@@ -194,8 +203,8 @@ extension RemoteChannel {
         return .heldUp(name)
     }
 
-    /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread.
-    private func checkReturn(of id: UInt64, _ name: String) {
+    /// Reports a function that still runs after the deadline of its call as misbehaviour, on the clock's thread; a foreign one may.
+    private func checkReturn(of id: UInt64, _ function: PluginFunction) {
         let isInside = state.withLock { state in
             state.inside[id]?.isOverdue = true
             return state.inside[id] != nil
@@ -203,7 +212,9 @@ extension RemoteChannel {
         guard isInside else { return }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
-            context.misbehaved("\(name) holds a thread of its runner past the deadline of its call")
+            if !function.isForeign {
+                context.misbehaved("\(function.name) holds a thread of its runner past the deadline of its call")
+            }
             checkExhaustion()
         }
     }
@@ -248,8 +259,10 @@ extension RemoteChannel {
             .unavailable,
             isSerial
                 ? "\(function) holds the turn of the serial plugin and does not return"
-                : CallThreads.exhausted(CallThreads.limit).message,
-            fix: "fix the plugin \(plugin): its functions must not block",
+                : CallThreads.exhausted(CallThreads.limit, by: function).message,
+            fix: function.isForeign
+                ? "increase the timeouts of calls, or make fewer of them at once"
+                : "fix the plugin \(plugin): its functions must not block",
             isRetryable: true
         )
     }

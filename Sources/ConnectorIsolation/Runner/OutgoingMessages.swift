@@ -59,7 +59,7 @@ package final class OutgoingMessages: Sendable {
     private static let overhead = 128
 
     /// Why a message was not taken.
-    package enum Refusal: Error {
+    package enum Refusal: Error, Equatable {
         /// The runner has ended.
         case closed
         /// The runner does not read.
@@ -68,6 +68,8 @@ package final class OutgoingMessages: Sendable {
         case corrupt
         /// The socket takes nothing more: the runner has ended, or closed it. Only ``flush()`` throws it.
         case broken
+        /// The system permits no such message, with its error number. Only ``flush()`` throws it.
+        case refused(Int32)
     }
 
     /// Sends to a socket, which its owner closes.
@@ -99,7 +101,7 @@ package final class OutgoingMessages: Sendable {
                 return (state.count, try flush(&state))
             } catch {
                 // Whoever watches the socket finds out whether the runner has ended, and how.
-                guard error == .broken else { throw error }
+                guard error != .corrupt else { throw error }
                 return (state.count, .socket)
             }
         }
@@ -187,6 +189,8 @@ package final class OutgoingMessages: Sendable {
         switch Int32(-count) {
         case 0, EAGAIN: return .waits(.socket)
         case ENOBUFS, ENOMEM, ETOOMANYREFS: return .waits(.system(Int32(-count)))
+        // The seccomp filter of a container.
+        case EPERM, EACCES, ENOSYS: throw .refused(Int32(-count))
         default: throw .broken
         }
     }

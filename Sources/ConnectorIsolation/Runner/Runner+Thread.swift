@@ -43,7 +43,12 @@ extension Runner {
                     break
                 }
                 wait = .none
-                stop(Self.isCorrupt)
+                if case .refused(let number) = error {
+                    greet(.failure(Self.refusal(number)))
+                    stop("the system does not let the host send to it: \(SystemError(number).text)")
+                } else {
+                    stop(Self.isCorrupt)
+                }
             }
             if entries[1].revents != 0 {
                 // What the runner sent before it ended still counts.
@@ -114,7 +119,7 @@ extension Runner {
             guard !runnerUsesRings || usesRings else { throw MessageReader.malformed }
             guard runnerUsesRings else { return greet(.success(())) }
             let isRead = readRing(page.toHost, writing: page.toRunner)
-            greet(isRead ? .success(()) : .failure(Self.unavailable(Self.noThread)))
+            greet(isRead ? .success(()) : .failure(Self.withoutThread))
         case .weakened:
             var message = MessageReader(frame.payload)
             let fault = try message.text(limit: 256)
@@ -131,7 +136,7 @@ extension Runner {
                 // A descriptor waits for the socket, which the other thread watches.
                 if try outgoing.flush().isForWatcher { wakeThread() }
             } catch {
-                guard error == .broken else { throw RingMemory.corrupt }
+                guard error != .corrupt else { throw RingMemory.corrupt }
                 wakeThread()
             }
         default:
@@ -174,24 +179,30 @@ extension Runner {
         // The socket may have closed first.
         var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
         // Also if a signal interrupted `poll`: killing a process that has ended does no harm.
-        if unsafe poll(&entry, 1, Self.patience) <= 0 { stop(RunnerEnd.hasClosed) }
-        while unsafe runner_reap(child.process, child.number, &status, &signal) == 0 {
-            _ = unsafe poll(&entry, 1, 100)
+        if unsafe poll(&entry, 1, Self.patience) <= 0 {
+            // Without an answer, it has no plugin.
+            stop(greeting.withLock { $0 != nil } ? RunnerEnd.hasClosed : RunnerEnd.hasClosedEarly)
+        }
+        var reaped: Int32 = 0
+        while reaped == 0 {
+            reaped = unsafe runner_reap(child.process, child.number, &status, &signal)
+            if reaped == 0 { _ = unsafe poll(&entry, 1, 100) }
         }
         // What the runner sent before it ended still counts.
         ringReading.end()
         lines.read(child.output) { onLine(self, $0) }
         lines.finish { onLine(self, $0) }
-        (end.status, end.signal) = (status, signal)
+        if reaped > 0 { (end.status, end.signal) = (status, signal) } else { end.unknown = SystemError(-reaped) }
         end.lines = lines.last
         end.note = CrashNote(text: page.noteText).map(withSymbols)
         let taken = page.taken
-        let outOfMemory = signal == SIGKILL ? bounds.outOfMemory : nil
+        let isKilled = signal == SIGKILL || end.unknown != nil
+        let outOfMemory = isKilled ? bounds.outOfMemory : nil
         bounds.end()
         let clients = state.withLock { state in
             let reason = state.reason ?? outOfMemory
             // The note is only the plugins' word, and may describe an earlier signal that they survived.
-            if reason != nil && signal == SIGKILL || !end.fits(end.note) { end.note = nil }
+            if reason != nil && isKilled || !end.fits(end.note) { end.note = nil }
             if end.note == nil { end.reason = reason }
             if end.lacksMemory { end.shortage = bounds.shortage }
             state.end = end
@@ -203,7 +214,7 @@ extension Runner {
                 ConnectorError(
                     .unavailable,
                     "the runner ended before it answered: \(end.description)",
-                    fix: "check that it is connector-runner of the host's version, and what it printed",
+                    fix: end.remedy ?? "check that it is connector-runner of the host's version, and what it printed",
                     cause: end.lines.isEmpty ? nil : end.lines.joined(separator: " | "),
                     isRetryable: true
                 )

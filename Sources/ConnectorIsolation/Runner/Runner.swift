@@ -92,8 +92,12 @@ package final class Runner: Sendable {
         guard let page = SharedPage() else {
             let reason = SystemError()
             start.abandon()
-            let isFull = [EMFILE, ENFILE].contains(reason.number)
-            throw Self.unavailable(isFull ? Self.noDescriptor : "there is no memory to share with a runner", reason)
+            switch reason.number {
+            case EMFILE, ENFILE: throw Self.unavailable(Self.noDescriptor, reason)
+            case EPERM, EACCES, ENOSYS:
+                throw Self.unsupported("memory to share with a runner", "memfd_create(2)", reason)
+            default: throw Self.unavailable("there is no memory to share with a runner", reason)
+            }
         }
         guard let wake = try? Pipe(blocks: false) else {
             start.abandon()
@@ -120,7 +124,7 @@ package final class Runner: Sendable {
             child.end()
             bounds.end()
             wake.close()
-            throw Self.unavailable(Self.noThread)
+            throw Self.withoutThread
         }
         var hello = MessageWriter()
         Handshake.own.put(to: &hello)
@@ -166,17 +170,44 @@ package final class Runner: Sendable {
         )
     }
 
+    /// Why the system does not let the host send anything to a runner, by its error number.
+    static func refusal(_ number: Int32) -> ConnectorError {
+        unsupported("a message to a runner", "sendmsg(2)", SystemError(number))
+    }
+
+    /// The error of a system call that a policy forbids.
+    private static func unsupported(_ what: String, _ call: String, _ reason: SystemError) -> ConnectorError {
+        ConnectorError(
+            .unsupported,
+            "the system refuses \(what)",
+            fix:
+                "let the seccomp filter of the container, or of the service, permit \(call), or write \"isolation\": \"none\"",
+            cause: reason.description
+        )
+    }
+
     /// What the system lacks if it creates no thread.
     static let noThread = "the system cannot create a thread for a runner"
 
     private static let noDescriptor = "the process has no descriptors left for a runner"
 
-    static func unavailable(_ what: String, _ reason: SystemError? = nil) -> ConnectorError {
+    /// The error of a host that has no thread left for a runner.
+    static var withoutThread: ConnectorError {
+        unavailable(noThread, HostThread.refusal, raise: HostThread.remedy)
+    }
+
+    /// The error of a host that lacks something for another runner.
+    ///
+    /// - Parameter raise: What gives the host more of it.
+    static func unavailable(
+        _ what: String,
+        _ reason: SystemError? = nil,
+        raise: String = "raise the limits of the process and the machine"
+    ) -> ConnectorError {
         ConnectorError(
             .unavailable,
             what,
-            fix:
-                "raise the limits of the process and the machine, or let connectors share runners, by the same \"runner\" in the file",
+            fix: "\(raise), or let connectors share runners, by the same \"runner\" in the file",
             cause: reason?.description,
             isRetryable: true
         )

@@ -12,10 +12,12 @@ package import ConnectorPlatform
 
 /// How a runner ended.
 package struct RunnerEnd: Sendable {
-    /// The status that it exited with, unless a signal ended it.
-    package var status: Int32 = 0
+    /// The status that it exited with; without meaning if a signal ended it, nil if nobody knows how it ended.
+    package var status: Int32?
     /// The signal that ended it; 0 for none.
     package var signal: Int32 = 0
+    /// Why the system does not say how it ended; nil if it does.
+    package var unknown: SystemError?
     /// The note that it left.
     package var note: CrashNote?
     /// The last lines that it wrote.
@@ -36,9 +38,13 @@ package struct RunnerEnd: Sendable {
     /// The status with which a runner exits because a plugin has ended the thread of a lane, whose caller can no longer be answered; the
     /// first one that sysexits.h(3) leaves free.
     package static let withoutLane: Int32 = 79
+    /// The status with which a runner exits that has no thread, or no descriptor, to serve the host with.
+    package static let withoutThread: Int32 = 80
 
-    /// Why a runner whose socket to the host has ended is of no use, although the host lives.
-    static let hasClosed = "it closed the socket to the host: a plugin closes descriptors that are not its own"
+    /// Why a runner without a plugin, whose socket to the host has ended, is of no use, although the host lives.
+    static let hasClosedEarly = "it closed the socket to the host"
+    /// Why a runner with plugins is of no use then.
+    static let hasClosed = "\(hasClosedEarly): a plugin closes descriptors that are not its own"
 
     /// Creates an end of which nothing is known yet.
     package init() {}
@@ -57,7 +63,16 @@ package struct RunnerEnd: Sendable {
         if status == Self.outOfDescriptors { return "it has used up its descriptors" }
         if status == Self.disconnected { return Self.hasClosed }
         if status == Self.withoutLane { return "a function ended the thread that it was called on (pthread_exit)" }
-        return "it exited with the status \(status)"
+        if status == Self.withoutThread { return "the system has no thread, or no descriptor, for it" }
+        if let status { return "it exited with the status \(status)" }
+        return "how it ended is not known" + (unknown.map { " (\($0.text))" } ?? "")
+    }
+
+    /// What to do outside of the plugins; nil if nothing is known to help.
+    var remedy: String? {
+        if unknown?.number == ECHILD, note == nil, reason == nil { return ChildProcess.unknownEndRemedy }
+        return status == Self.withoutThread
+            ? "\(HostThread.remedy), or that of open files (ulimit -n, LimitNOFILE)" : nil
     }
 
     /// The error of a gate whose instance is gone.
@@ -67,6 +82,7 @@ package struct RunnerEnd: Sendable {
         ConnectorError(
             .crashed,
             "\(operations.isEmpty ? "" : "\(operations): ")the runner of \(plugin) has ended: \(description)",
+            fix: remedy,
             cause: lastLines,
             isRetryable: true
         )
@@ -96,6 +112,7 @@ package struct RunnerEnd: Sendable {
         var error = ConnectorError(
             .crashed,
             "\(what): the runner of \(plugin) has ended: \(description); \(outcome)",
+            fix: remedy,
             cause: lastLines,
             isRetryable: sending == .no || isRepeatable
         )
@@ -107,16 +124,19 @@ package struct RunnerEnd: Sendable {
     var lacksMemory: Bool {
         let words = ["failed to allocate", "memory allocation of", "std::bad_alloc"]
         // Those runtimes end by SIGABRT, SIGILL or SIGTRAP: a plugin may have caught the failure, and crashed later.
-        let isAbort = [4, 5, 6].contains(signal != 0 ? signal : status - 128)
+        let isAbort = fatalSignal.map { [4, 5, 6].contains($0) } ?? false
         return reason == nil && isAbort && lines.contains { line in words.contains { line.contains($0) } }
     }
 
-    /// Whether a note describes this end. In a PID namespace of its own, the first process exits with 128 plus the signal's number.
+    /// Whether a note describes this end, or may do so if nobody knows how it ended.
     func fits(_ note: CrashNote?) -> Bool {
         guard let event = note?.event else { return true }
         guard event.hasPrefix("SIG") else { return signal == 0 }
-        return event == Self.name(of: signal != 0 ? signal : status - 128)
+        return fatalSignal.map { event == Self.name(of: $0) } ?? true
     }
+
+    /// The signal that ended it, if one did. In a PID namespace of its own, the first process exits with 128 plus the signal's number.
+    private var fatalSignal: Int32? { signal != 0 ? signal : status.map { $0 - 128 } }
 
     /// The name of a signal.
     private static func name(of signal: Int32) -> String {

@@ -130,7 +130,7 @@ package final class RunnerSpawner: Sendable {
             throw ConnectorError(
                 .unavailable,
                 "the system cannot create a thread that starts runners",
-                fix: "raise the limit of threads",
+                fix: HostThread.remedy,
                 isRetryable: true
             )
         }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -13,7 +15,7 @@ package enum DynamicLinker {
     package struct Failure: Error {
         /// The text of `dlerror()`.
         package var text: String
-        /// The remedy, if the linker was not asked; nil otherwise.
+        /// The remedy, if the reason is not in the image; nil otherwise.
         package var fix: String?
     }
 
@@ -24,7 +26,11 @@ package enum DynamicLinker {
     package static func load(path: String) throws(Failure) -> UnsafeMutableRawPointer {
         _ = unsafe dlerror()
         guard let handle = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-            throw Failure(text: unsafe dlerror().map { unsafe String(cString: $0) } ?? "dlopen failed without a reason")
+            throw Failure(
+                text: unsafe dlerror().map { unsafe String(cString: $0) } ?? "dlopen failed without a reason",
+                // The linker opens files itself, and names the reason only in words.
+                fix: DescriptorLimit.hasRoom(for: 1) ? nil : SystemError(EMFILE).limitRemedy
+            )
         }
         return unsafe handle
     }

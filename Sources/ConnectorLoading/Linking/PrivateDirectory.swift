@@ -29,9 +29,11 @@ package struct PrivateDirectory: ~Copyable {
         do throws(SystemError) {
             path = try TemporaryDirectory.make("connector", below: parent)
         } catch {
+            let isFull = [ENOSPC, EDQUOT].contains(error.number)
             throw DynamicLinker.Failure(
                 text: "no private directory can be made below \(parent): \(error)",
-                fix: "set \(isKept ? PluginLoader.keepVariable : "TMPDIR") to a directory that this user may write in"
+                fix: (isFull ? error.diskRemedy : nil)
+                    ?? "set \(isKept ? PluginLoader.keepVariable : "TMPDIR") to a directory that this user may write in"
             )
         }
         self.isKept = isKept
@@ -50,23 +52,28 @@ package struct PrivateDirectory: ~Copyable {
             if unsafe mkdir(folder, 0o700) == 0 {
                 folders.append(folder)
             } else if errno != EEXIST {
-                throw DynamicLinker.Failure(text: "\(folder) cannot be made: \(SystemError())")
+                let error = SystemError()
+                throw DynamicLinker.Failure(text: "\(folder) cannot be made: \(error)", fix: error.diskRemedy)
             }
         }
         let file = "\(folder)/\(relativePath.lastPathComponent)"
         let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o500)
-        guard descriptor >= 0 else { throw DynamicLinker.Failure(text: "\(file) cannot be written: \(SystemError())") }
+        guard descriptor >= 0 else { throw Self.failure(SystemError(), of: file) }
         defer { close(descriptor) }
         files.append(file)
         do throws(SystemError) {
             try unsafe OutputFile.write(bytes, to: descriptor)
         } catch {
-            throw DynamicLinker.Failure(
-                text: "\(file) cannot be written: \(error)",
-                fix: error.diskRemedy ?? error.limitRemedy
-            )
+            throw Self.failure(error, of: file)
         }
         return file
+    }
+
+    private static func failure(_ error: SystemError, of file: String) -> DynamicLinker.Failure {
+        DynamicLinker.Failure(
+            text: "\(file) cannot be written: \(error)",
+            fix: error.diskRemedy ?? error.limitRemedy
+        )
     }
 
     deinit {

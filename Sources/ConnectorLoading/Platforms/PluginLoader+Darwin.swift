@@ -62,14 +62,16 @@
         package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) -> String? {
             throw ConnectorError(
                 .unsupported,
-                "the system has no files in memory, in which \(path) is handed to a runner"
+                "the system has no files in memory, in which \(path) is handed to a runner",
+                fix: "write \"isolation\": \"none\""
             )
         }
 
         private static func hasNoSealing(_ candidate: PluginCandidate) -> ConnectorError {
             ConnectorError(
                 .unsupported,
-                "the system has no files in memory, in which \(candidate.path) is handed to its runner"
+                "the system has no files in memory, in which \(candidate.path) is handed to its runner",
+                fix: "write \"isolation\": \"none\""
             )
         }
     }

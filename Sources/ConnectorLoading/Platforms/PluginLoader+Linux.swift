@@ -279,7 +279,9 @@ internal import ConnectorManifest
                 return ConnectorError(
                     .unsupported,
                     "the system has no files in memory, in which \(path) is handed to its runner",
-                    fix: error.limitRemedy,
+                    fix: error.limitRemedy
+                        ?? "let the seccomp filter of the container, or of the service, permit memfd_create(2), "
+                        + "or write \"isolation\": \"none\"",
                     cause: error.description
                 )
             }

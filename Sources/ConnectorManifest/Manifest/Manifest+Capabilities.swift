@@ -17,6 +17,8 @@ internal import ConnectorBase
 extension JSONReader {
     /// The key that excludes operations.
     private static let exception = "except"
+    /// The keys of an operation of a foreign library, besides those of every operation.
+    private static let foreignKeys = ["status", "statusType", "codes", "releases"]
 
     /// Reads every capability.
     ///
@@ -169,10 +171,10 @@ extension JSONReader {
         }
         guard
             let object = members(
-                of: value,
+                of: isForeign ? value : withoutForeignKeys(value, at: path),
                 at: path,
                 allowed: ["symbol", "signature", "documentation", "delivered", "prompt", "safe"]
-                    + (isForeign ? ["status", "statusType", "codes", "releases"] : [])
+                    + (isForeign ? Self.foreignKeys : [])
             )
         else {
             return nil
@@ -208,5 +210,24 @@ extension JSONReader {
             isSafe: bool("safe", in: object, at: path) ?? defined?.isSafe ?? false,
             foreign: isForeign ? convention(of: signature, resultName, in: object, at: path) : nil
         )
+    }
+
+    /// Reports the keys that only an operation of a foreign library has.
+    ///
+    /// - Returns: The operation without them.
+    private mutating func withoutForeignKeys(_ value: JSONValue, at path: JSONPath) -> JSONValue {
+        guard var object = value.object else { return value }
+        for name in Self.foreignKeys where object[name] != nil {
+            object[name] = nil
+            guard hasRoom() else { continue }
+            report(
+                .unknownKey,
+                "\"\(name)\" is for a foreign library only, which has a \"library\" and no \"entry\"",
+                fix: "remove it",
+                at: path.appending(name),
+                .name
+            )
+        }
+        return .object(object)
     }
 }

@@ -25,7 +25,11 @@ package final class DeliveryLock: Sendable {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             let error = SystemError()
-            throw ConnectorError(.storage, "the outbox cannot be locked: \(path): \(error)", fix: error.diskRemedy)
+            throw ConnectorError(
+                .storage,
+                "the outbox cannot be locked: \(path): \(error)",
+                fix: error.diskRemedy ?? error.limitRemedy
+            )
         }
         lock = FileLock(descriptor)
         guard let refusal = Self.take(descriptor) else { return }

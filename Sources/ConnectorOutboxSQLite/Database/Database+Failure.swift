@@ -39,7 +39,7 @@ extension Database {
         init(code: Int32, cause: String, number: Int32 = 0) {
             self.code = connector_sqlite_primary(code, number)
             self.cause = cause
-            if self.code == SQLITE_CANTOPEN || self.code == SQLITE_IOERR, let limit = Self.limit(number) {
+            if [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY].contains(self.code), let limit = Self.limit(number) {
                 (description, advice) = limit
                 return
             }
@@ -59,7 +59,7 @@ extension Database {
                 }
         }
 
-        /// The message and the fix for a limit of the system that a file has met; nil if the number is not of one.
+        /// The message and the fix for a limit of the process or of the file system; nil if the number is not of one.
         private static func limit(_ number: Int32) -> (description: String, advice: String?)? {
             switch number {
             case EMFILE:
@@ -73,6 +73,8 @@ extension Database {
                     "the file is as large as this process may write",
                     "raise the limit of the size of files: ulimit -f, or LimitFSIZE= of systemd"
                 )
+            case EROFS:
+                ("the file system is read-only", "make it writable, or set another directory as \"state\"")
             default: nil
             }
         }
@@ -117,14 +119,9 @@ extension Database {
         func fix(_ path: String) -> String? {
             if let advice { return advice }
             return switch code {
-            case SQLITE_FULL: "free space on the disk of \(path)"
+            case SQLITE_FULL: "free space on the disk of \(path), or inodes (df -i)"
             case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
-                // SQLite then tries to open the file for reading, which hides the reason.
-                if unsafe access(path.parentPath, W_OK) != 0, errno == EROFS {
-                    "the file system is mounted read-only: make it writable, or set another directory as \"state\""
-                } else {
-                    "give this user write access to \(path) and its directory"
-                }
+                "give this user write access to \(path) and its directory"
             case SQLITE_BUSY: "find the process that keeps the file locked: fuser \(path)"
             case SQLITE_IOERR: "check the system's log for disk errors"
             case SQLITE_INTERRUPT:
@@ -132,5 +129,37 @@ extension Database {
             default: nil
             }
         }
+    }
+}
+
+extension Database {
+    /// The number of the system's error behind a result code.
+    ///
+    /// If a file cannot be opened for writing, SQLite tries to open it for reading, and reports the number of that attempt.
+    ///
+    /// - Parameter number: The number that SQLite reports.
+    static func number(of code: Int32, _ number: Int32, _ path: String, _ access: Access) -> Int32 {
+        switch code & 0xFF {
+        case SQLITE_CANTOPEN, SQLITE_READONLY: refusal(of: access, beside: path) ?? number
+        default: number
+        }
+    }
+
+    /// Why the system refuses to create a file beside another one; nil if it does not refuse.
+    ///
+    /// Only creating one tells: a file system that has seen errors may refuse every change and not be mounted read-only, and one without
+    /// inodes has free space. For a connection that reads, the directory stays as it is, and only its permissions are looked at.
+    static func refusal(of mode: Access, beside path: String) -> Int32? {
+        guard mode == .writing else { return unsafe access(path.parentPath, W_OK) == 0 ? nil : errno }
+        let probe = path + ".probe"
+        let descriptor = unsafe open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let number = errno
+        // A process that was killed may have left one.
+        if descriptor >= 0 || number == EEXIST { unsafe unlink(probe) }
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        return number == EEXIST ? nil : number
     }
 }

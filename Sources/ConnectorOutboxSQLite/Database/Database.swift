@@ -11,6 +11,8 @@ internal import ConnectorPlatform
 @safe final class Database {
     private let handle: OpaquePointer
     private let path: String
+    /// How the file was opened.
+    private let accessMode: Access
     /// The file that was opened; nil for none.
     let file: FileID?
     /// Its write-ahead log, and the log's index in shared memory, once ``noteLog()`` was called; nil for none.
@@ -57,7 +59,7 @@ internal import ConnectorPlatform
             let failure = unsafe Failure(
                 code: code,
                 cause: String(cString: sqlite3_errstr(code)),
-                number: sqlite3_system_errno(opened)
+                number: Self.number(of: code, sqlite3_system_errno(opened), place, access)
             )
             unsafe sqlite3_close_v2(opened)
             throw failure
@@ -65,10 +67,15 @@ internal import ConnectorPlatform
         // SQLite silently opens a file read-only if it cannot open it for writing: every later write would fail.
         if access == .writing, unsafe sqlite3_db_readonly(database, "main") == 1 {
             unsafe sqlite3_close_v2(database)
-            throw unsafe Failure(code: SQLITE_READONLY, cause: String(cString: sqlite3_errstr(SQLITE_READONLY)))
+            throw unsafe Failure(
+                code: SQLITE_READONLY,
+                cause: String(cString: sqlite3_errstr(SQLITE_READONLY)),
+                number: Self.number(of: SQLITE_READONLY, 0, place, access)
+            )
         }
         unsafe handle = database
         self.path = path
+        accessMode = access
         self.watch = watch
         file = isInMemory ? nil : FileID(place)
         unsafe connector_sqlite_harden(database)
@@ -137,10 +144,11 @@ internal import ConnectorPlatform
 
     /// The last error.
     var failure: Failure {
-        unsafe Failure(
-            code: sqlite3_extended_errcode(handle),
+        let code = unsafe sqlite3_extended_errcode(handle)
+        return unsafe Failure(
+            code: code,
             cause: String(cString: sqlite3_errmsg(handle)),
-            number: sqlite3_system_errno(handle)
+            number: Self.number(of: code, sqlite3_system_errno(handle), path, accessMode)
         )
     }
 }

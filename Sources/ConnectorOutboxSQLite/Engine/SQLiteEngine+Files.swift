@@ -32,12 +32,13 @@ extension SQLiteEngine {
         ["", ".salvaged", "-wal"].contains { isPresent("\(directory)/\(fileName)\($0)") }
     }
 
-    /// The number of events that wait in a directory's file, each counted for every connector that has yet to receive it.
+    /// The number of events that wait in a directory's file, by the connector that has yet to receive them.
     ///
     /// Unlike an engine, this neither creates nor repairs the file.
     ///
-    /// - Returns: 0 also if the file cannot be read, has the schema of an earlier version, or was set aside and not yet replaced.
-    package static func waitingCount(in directory: String) async -> Int {
+    /// - Returns: Only connectors for which events wait. None also if the file cannot be read, has the schema of an earlier version, or was
+    ///   set aside and not yet replaced.
+    package static func waitingCounts(in directory: String) async -> [String: Int] {
         let path = "\(directory)/\(fileName)"
         let watch = StatementWatch()
         // Closing the last connection would delete a damaged log.
@@ -46,10 +47,10 @@ extension SQLiteEngine {
                 watch: watch,
                 SharedReadingConnection(open: reading(path, watch, StoreRevisions()))
             )
-        else { return 0 }
+        else { return [:] }
         let statistics = try? await reader.perform { tables throws(Database.Failure) in try tables.statistics() }
         await reader.close()
-        return statistics?.values.reduce(0) { $0 + $1.queued } ?? 0
+        return (statistics ?? [:]).mapValues(\.queued).filter { $0.value > 0 }
     }
 
     /// Whether there is a file at a path.

@@ -6,6 +6,12 @@ package import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// The outbox engine on an SQLite file, in a directory that only this user can access.
 ///
 /// Events are stable once the write-ahead log is on disk (`synchronous=FULL`): neither a crash of the process nor a power
@@ -23,6 +29,10 @@ package final class SQLiteEngine: OutboxEngine {
     private let batchWatch = StatementWatch()
     /// Whether the file could not be written since the last check.
     private let isSuspect = Atomic(false)
+    /// How many checks there were since an event was last stored; as many as call for another one until the first was.
+    let idleChecks = Atomic(SQLiteEngine.idleLimit)
+    /// How many checks may pass without an event that shows that events can be stored: half a minute of an outbox that looks every second.
+    private static let idleLimit = 30
     private let now: @Sendable () -> Timestamp
     /// Where its file is.
     private let filePath: String
@@ -134,7 +144,9 @@ package final class SQLiteEngine: OutboxEngine {
             OutboxStep(revision: tables.revision, isApplied: try tables.append(events, to: paths))
         }
         do throws(Database.Failure) {
-            return try await writer.perform(isStable: true, append, then: onStored)
+            let step = try await writer.perform(isStable: true, append, then: onStored)
+            idleChecks.store(0, ordering: .relaxed)
+            return step
         } catch {
             throw failed(error)
         }
@@ -151,6 +163,7 @@ package final class SQLiteEngine: OutboxEngine {
         }
         do throws(Database.Failure) {
             let outcome = try await writer.perform(isStable: true, append, then: onStored)
+            if outcome.full == nil { idleChecks.store(0, ordering: .relaxed) }
             return outcome
         } catch {
             throw failed(error)
@@ -159,13 +172,21 @@ package final class SQLiteEngine: OutboxEngine {
 
     package func prove() async throws(ConnectorError) {
         try await perform { tables throws(Database.Failure) in try tables.prove() }
+        idleChecks.store(0, ordering: .relaxed)
     }
 
-    /// Stores and deletes an event again if the file could not be written lately: a disk that was full may have room now.
+    /// Stores and deletes an event again if the file could not be written lately, since a disk that was full may have room now; if its
+    /// volume has become read-only; and if nothing has been stored for half a minute. Some volumes that refuse every change tell nobody
+    /// before somebody tries one.
     package func check(_ paths: [String]) async throws(ConnectorError) {
-        guard isSuspect.exchange(false, ordering: .relaxed) else { return }
+        let isIdle = idleChecks.add(1, ordering: .relaxed).newValue > Self.idleLimit
+        let wasSuspect = isSuspect.exchange(false, ordering: .relaxed)
+        guard wasSuspect || isIdle || isOnReadOnlyVolume else { return }
         try await prove()
     }
+
+    /// Whether the file's volume takes no changes, as far as the system tells.
+    private var isOnReadOnlyVolume: Bool { unsafe access(filePath, W_OK) != 0 && errno == EROFS }
 
     package func batch(
         for path: String,

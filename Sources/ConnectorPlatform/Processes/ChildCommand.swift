@@ -33,6 +33,8 @@ package struct ChildCommand: Sendable, Hashable {
         case status(Int32)
         /// A signal ended it.
         case signal(Int32)
+        /// It ended, and the system does not know how: ``ChildProcess/unknownEndRemedy``.
+        case unknownEnd
         /// It had not ended at its deadline.
         case overdue
         /// It wrote more than the limit.
@@ -155,11 +157,15 @@ package struct ChildCommand: Sendable, Hashable {
             if isOpen { isOpen = Self.read(source, into: &output, limit: limit) }
             guard output.count <= limit else { throw end(.tooLong) }
             // A child of the child that still holds the pipe delays nothing.
-            if let status = Self.reap(child) {
+            if let end = Self.reap(child) {
                 if isOpen { _ = Self.read(source, into: &output, limit: limit) }
                 guard output.count <= limit else { throw .tooLong }
-                try Self.check(status)
-                return output
+                switch end {
+                case .status(0): return output
+                case .status(let status): throw .status(status)
+                case .signal(let signal): throw .signal(signal)
+                case .unknown: throw .unknownEnd
+                }
             }
             guard clock.now < deadline else { throw end(.overdue) }
             guard !isCancelled() else { throw end(.signal(SIGKILL)) }
@@ -170,11 +176,11 @@ package struct ChildCommand: Sendable, Hashable {
     }
 
     /// Reaps the child if it has ended. Its number may then become another process's, so it is no longer one to kill.
-    private static func reap(_ child: pid_t) -> Int32? {
+    private static func reap(_ child: pid_t) -> ChildProcess.End? {
         running.withLock { running in
-            guard let status = ChildProcess.wait(for: child, WNOHANG) else { return nil }
+            guard let end = ChildProcess.wait(for: child, WNOHANG) else { return nil }
             running.children?.remove(child)
-            return status
+            return end
         }
     }
 
@@ -204,12 +210,5 @@ package struct ChildCommand: Sendable, Hashable {
             output += buffer[..<count]
         }
         return true
-    }
-
-    private static func check(_ status: Int32) throws(Failure) {
-        let signal = status & 0x7F
-        guard signal == 0 else { throw .signal(signal) }
-        let code = status >> 8 & 0xFF
-        guard code == 0 else { throw .status(code) }
     }
 }

@@ -10,7 +10,21 @@
 #endif
 
 /// How children of this process begin and end.
-enum ChildProcess {
+package enum ChildProcess {
+    /// How a child has ended.
+    enum End {
+        /// It exited with a status.
+        case status(Int32)
+        /// A signal ended it.
+        case signal(Int32)
+        /// The system no longer knows: it reaps the children of a process that ignores SIGCHLD, or something else in this process has.
+        case unknown
+    }
+
+    /// What to do if the system does not know how a child has ended.
+    package static let unknownEndRemedy =
+        "let this process keep SIGCHLD at its default (SIG_DFL), and reap no child of the host's in it"
+
     #if canImport(Darwin)
         typealias FileActions = posix_spawn_file_actions_t?
     #else
@@ -71,16 +85,19 @@ enum ChildProcess {
         return child
     }
 
-    /// Reaps a child; nil if it has not ended. If it has been reaped elsewhere, it counts as having succeeded.
+    /// Reaps a child; nil if it has not ended.
     ///
     /// - Parameter options: Those of waitpid(2).
-    static func wait(for child: pid_t, _ options: Int32) -> Int32? {
+    static func wait(for child: pid_t, _ options: Int32) -> End? {
         var status: Int32 = 0
         while true {
             let result = unsafe waitpid(child, &status, options)
-            if result == child { return status }
+            if result == child {
+                let signal = status & 0x7F
+                return signal == 0 ? .status(status >> 8 & 0xFF) : .signal(signal)
+            }
             if result == 0 { return nil }
-            guard errno == EINTR else { return 0 }
+            guard errno == EINTR else { return .unknown }
         }
     }
 }

@@ -38,16 +38,20 @@ package final class ForegroundProcess: Sendable {
 
     /// Waits for its end. Blocks; call it once.
     ///
-    /// - Returns: Its exit status, or 128 plus the signal that ended it, as a shell reports it.
-    package func status() -> Int32 {
+    /// - Returns: Its exit status, or 128 plus the signal that ended it, as a shell reports it; nil if the system does not know how it
+    ///   ended.
+    package func status() -> Int32? {
         // Waits without reaping it, and so without the lock.
-        var end = unsafe siginfo_t()
-        while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-        let status = isReaped.withLock { isReaped in
+        var info = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        let end = isReaped.withLock { isReaped in
             isReaped = true
-            return ChildProcess.wait(for: id, 0) ?? 0
+            return ChildProcess.wait(for: id, 0)
         }
-        let signal = status & 0x7F
-        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+        return switch end {
+        case .status(let status): status
+        case .signal(let signal): 128 + signal
+        case .unknown, nil: nil
+        }
     }
 }

@@ -68,6 +68,11 @@ public struct Sandbox: Sendable {
         }
     }
 
+    /// How each line begins that says what a sandbox would have refused: `LEARNED_PREFIX` of `learning.h`.
+    package static let lessonPrefix = "learned: "
+    /// How such a line goes on where nothing can be learned. The reason follows.
+    package static let noLesson = "nothing can be learned: "
+
     /// Instead of the stages: refuses nothing, and prints what a sandbox would have refused, as settings for the file.
     ///
     /// - Parameter output: The descriptor to print to, whenever there is more of it.

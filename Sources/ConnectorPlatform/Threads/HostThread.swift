@@ -3,6 +3,7 @@
 
 internal import CFatalSignal
 internal import ConnectorBase
+internal import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -25,13 +26,25 @@ package enum HostThread {
     ///   - body: The thread's work; the thread exits when it returns.
     /// - Returns: False if the system cannot create a thread.
     package static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
-        SystemThread.start {
+        let number = SystemThread.create {
             Self.name(name)
             // A stack overflow can leave a crash note only from an alternate stack.
             fatal_signal_enter_thread()
             defer { fatal_signal_leave_thread() }
             body()
         }
+        guard number != 0 else { return true }
+        lastRefusal.store(number, ordering: .relaxed)
+        return false
+    }
+
+    /// The error number of the last thread that the system did not create; 0 if it created all.
+    private static let lastRefusal = Atomic<Int32>(0)
+
+    /// Why the system last did not create a thread; nil if it created all.
+    package static var refusal: SystemError? {
+        let number = lastRefusal.load(ordering: .relaxed)
+        return number == 0 ? nil : SystemError(number)
     }
 
     /// Names the calling thread. Failure is not an error: the name only helps debugging.

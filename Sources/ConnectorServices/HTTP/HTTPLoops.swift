@@ -8,6 +8,12 @@ package import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// The event loops of requests, lent to gates.
 ///
 /// A loop resolves names one after another, and NIO cannot give a look-up up: a name whose DNS server is silent holds up all that follow
@@ -82,7 +88,7 @@ package final class HTTPLoops: Sendable {
     /// The loops that all clients and servers of this process share.
     private static func first(_ limit: Int) throws(ServiceFailure) -> [any EventLoop] {
         guard DescriptorLimit.hasRoom(for: descriptorCount) else {
-            throw .unavailable("no descriptors are left for HTTP: raise their limit (ulimit -n, LimitNOFILE)")
+            throw .unavailable("no descriptors are left for HTTP", errno: EMFILE)
         }
         let areMade = HostThread.prepareEventLoops(NIOSingletons.groupLoopCountSuggestion) {
             _ = HTTPClient.defaultEventLoopGroup

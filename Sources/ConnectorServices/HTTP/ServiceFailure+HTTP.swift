@@ -93,9 +93,10 @@ extension ServiceFailure {
         timedOut("\(proxy) opened no tunnel to \(address(of: url)) \(time)").from(proxyDomain)
     }
 
-    /// The same failure of a request that has not got beyond its proxy, if it has one.
+    /// The same failure of a request that has not got beyond its proxy, if it has one. A limit of this process is not the proxy's.
     func attributed(to proxy: HTTPProxy?) -> Self {
-        proxy != nil && ["http", "errno"].contains(domain) ? from(Self.proxyDomain) : self
+        let isOwn = domain == "errno" && SystemError(detail).limitRemedy != nil
+        return proxy != nil && !isOwn && ["http", "errno"].contains(domain) ? from(Self.proxyDomain) : self
     }
 
     private func from(_ domain: String) -> Self {

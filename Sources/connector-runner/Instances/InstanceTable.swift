@@ -46,7 +46,7 @@ final class InstanceTable: Sendable {
         if HostThread.start(name, body) { return true }
         guard !hasReported.exchange(true, ordering: .relaxed) else { return false }
         RunnerFailure.report(
-            "the system cannot create a thread, so calls wait for one: raise the limit of processes (ulimit -u, TasksMax), "
+            "the system cannot create a thread, so calls wait for one: \(HostThread.remedy), "
                 + "or bound plugins by \"threads\" in their sandbox"
         )
         return false

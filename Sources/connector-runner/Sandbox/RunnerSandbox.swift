@@ -40,9 +40,7 @@ final class RunnerSandbox: Sendable {
                 isOn = false
                 close(RUNNER_SUCCESSOR)
                 let fault = sandbox.learn(output: STDERR_FILENO)
-                (evidence, isWhole) = (
-                    fault.map { "sandbox: off; nothing can be learned: \($0)" } ?? "sandbox: learning", false
-                )
+                (evidence, isWhole) = (fault.map(Self.learnsNothing) ?? "sandbox: learning", false)
             }
         #else
             // This system has no layer, and nothing that says what one would refuse.
@@ -52,9 +50,19 @@ final class RunnerSandbox: Sendable {
                 switch settings.level {
                 case .required, .default: "no sandbox: macOS"
                 case .off: "sandbox: off"
-                case .learn: "sandbox: off; nothing can be learned: macOS"
+                case .learn: Self.learnsNothing(because: "macOS")
                 }
         #endif
+    }
+
+    /// Prints, where the host expects what is learned, that nothing can be.
+    ///
+    /// - Returns: The evidence of such a sandbox.
+    private static func learnsNothing(because fault: String) -> String {
+        let text = "\(Sandbox.noLesson)\(fault)"
+        let line = Array("\(Sandbox.lessonPrefix)\(text)\n".utf8)
+        _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        return "sandbox: off; \(text)"
     }
 
     /// Enters the second stage, once, when a plugin is open. It is a filter on top of the first one, which stays if this one cannot

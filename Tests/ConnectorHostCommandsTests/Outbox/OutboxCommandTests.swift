@@ -86,6 +86,24 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `an event is stored by a shell that has neither the variables nor the secrets of the host`() async throws
+    {
+        let bench = try await OutboxWorkspace()
+        let config: JSONValue = ["endpoint": "${ENDPOINT}", "writeKey": ["secret": "credential:key"]]
+        try bench.configure(bench.leaf("segment", ["config": config]))
+        try await bench.track("m1")
+        #expect(try await bench.program.run("operations", "segment").status == 0)
+        try bench.workspace.write("key", to: "credentials/key")
+        var program = bench.program
+        program.environment["ENDPOINT"] = bench.sink.url
+        program.environment["CREDENTIALS_DIRECTORY"] = "\(bench.workspace.path)/credentials"
+        let taken = bench.sink.expect("m1")
+        let host = try program.start(["run", "--json", "--grace", "1m"])
+        try await taken.met()
+        #expect(try await bench.end(host) == ["version": 1, "queued": 0])
+        try await bench.sink.stop()
+    }
+
     @Test func `an event of a file whose place is unknown is refused, and not stored with those of other files`()
         async throws
     {

@@ -73,6 +73,17 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
+    func `a disk without inodes is an error that says to free some`() async throws {
+        let bench = try await OutboxWorkspace()
+        // The root of the file system has the only one.
+        let send = "\"$0\" send segment track event=e userId=u"
+        let result = try await run(bench, mount: "nr_inodes=1,mode=700", send)
+        #expect(result.status == 1, "\(result.output)")
+        #expect(result.error.contains("free space on the disk") && result.error.contains("inodes"), "\(result.error)")
+        try await bench.sink.stop()
+    }
+
     @Test(.enabled(if: Program.mayMount, "only root may mount"), arguments: ["ro,mode=700", "size=16k,mode=700"])
     func `a report is not ready if events cannot be stored`(_ mount: String) async throws {
         let bench = try await OutboxWorkspace()

@@ -91,7 +91,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         (
             "{\"version\": 1, \"connectors\": [ ], }",
-            "c.json:1:35: expected a name in double quotes, found '}' [syntax]"
+            "c.json:1:33: expected a name in double quotes after this comma, found '}' [syntax]; remove the comma"
         ),
     ])
     func `the file itself is checked`(text: String, expected: String) {
@@ -410,12 +410,18 @@ struct Fault: Sendable, CustomTestStringConvertible {
             #expect {
                 try Configuration.read(file: path)
             } throws: { error in
-                "\(error)" == "\(path) has more than 4096 KiB [too-large]"
+                "\(error)" == "\(path) has more than 4096 KiB [too-large]; check that it is the right file"
             }
             #expect {
                 try Configuration.read(file: directory.path)
             } throws: { error in
-                "\(error)" == "\(directory.path) is a directory [unreadable]"
+                "\(error)" == "\(directory.path) is a directory [unreadable]; check that it is the right path"
+            }
+            try directory.write("connectors.json", "{}")
+            #expect {
+                try Configuration.read(file: "\(directory.path)/conectors.json")
+            } throws: { error in
+                "\(error)".hasSuffix("[not-found]; did you mean \(directory.path)/connectors.json?")
             }
         }
     }

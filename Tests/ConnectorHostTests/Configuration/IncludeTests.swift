@@ -180,11 +180,11 @@ import Testing
         #expect(
             faults == [
                 "main.json:1:28: there is no file none.json [not-found]; check the path",
-                "main.json:1:41: teams is a directory [unreadable]",
+                "main.json:1:41: teams is a directory [unreadable]; check that it is the right path",
                 "main.json:1:50: pipe is not a regular file [unreadable]; write its content to a file first",
                 "main.json:1:58: include[3] must be the path of a file [invalid-value]",
                 "main.json:1:62: include[4] must be a string, not an integer [wrong-type]",
-                "main.json:1:65: large.json has more than 4096 KiB [too-large]",
+                "main.json:1:65: large.json has more than 4096 KiB [too-large]; check that it is the right file",
             ]
         )
     }
@@ -254,7 +254,7 @@ import Testing
         let large = ["main.json": Self.file(#""a.json", "b.json""#), "a.json": half, "b.json": half]
         #expect(
             try read(large).faults == [
-                "main.json:1:38: with b.json, the files exceed 4096 KiB in total [too-large]"
+                "main.json:1:38: with b.json, the files exceed 4096 KiB in total [too-large]; check that they are the right files"
             ]
         )
     }

@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [
         (#"["false"]"#, "ended with status 1"), (#"["/absent/program"]"#, "cannot be started"),
         (#"["sh", "-c", "kill -9 $$"]"#, "was ended by signal 9"), (#"["true"]"#, "is empty"),
-        (#"["printf", "a\\0b"]"#, "is not UTF-8 text"),
+        (#"["printf", "a\\0b"]"#, "contains a NUL byte"),
         (#"["head", "-c", "70000", "/dev/zero"]"#, "wrote more than 64 KiB"),
         (#"["cat", "/dev/zero"]"#, "wrote more than 64 KiB"),
     ])

@@ -70,8 +70,24 @@ import Testing
                 #expect {
                     try SecretReference.file("\(directory.path)/\(name)").secret(environment: .init([:]))
                 } throws: { error in
-                    (error as? ConnectorError)?.code == .secretUnavailable
+                    (error as? ConnectorError)?.code == .secretUnavailable && (error as? ConnectorError)?.fix != nil
                 }
+            }
+        }
+    }
+
+    @Test func `what is wrong with a credential is mended where systemd reads it`() throws {
+        try withTemporaryDirectory { directory in
+            try directory.write("empty", "\n")
+            try directory.write("binary", [0x41, 0x00, 0x42])
+            let environment = Configuration.Environment(["CREDENTIALS_DIRECTORY": directory.path])
+            let faults = [("absent", "does not exist"), ("empty", "is empty"), ("binary", "contains a NUL byte")]
+            for (name, words) in faults {
+                let error = #expect(throws: ConnectorError.self) {
+                    try SecretReference.credential(name).secret(environment: environment)
+                }
+                #expect(error?.message.contains(words) == true)
+                #expect(error?.fix?.contains("LoadCredential=\(name):PATH") == true)
             }
         }
     }
@@ -105,7 +121,7 @@ import Testing
         #expect {
             try SecretReference.environment("K").secret(environment: .init(["K": value]))
         } throws: { error in
-            (error as? ConnectorError)?.code == .secretUnavailable
+            (error as? ConnectorError)?.code == .secretUnavailable && (error as? ConnectorError)?.fix != nil
         }
     }
 

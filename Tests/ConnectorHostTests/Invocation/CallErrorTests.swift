@@ -20,8 +20,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CallErrorTests {
     private let name = TestHost.unique()
 
-    @Test(arguments: [(ENOSPC, "free space"), (EDQUOT, "free space"), (EROFS, "writable"), (ECONNREFUSED, nil)])
-    func `an error of the disk that a plugin passes on says what to do about the disk`(number: Int32, remedy: String?) {
+    @Test(arguments: [
+        (ENOSPC, "free space"), (EDQUOT, "free space"), (EROFS, "writable"), (EMFILE, "open files"),
+        (ECONNREFUSED, nil),
+    ])
+    func `an error of this system that a plugin passes on says what to do about it`(number: Int32, remedy: String?) {
         var object = connector_error()
         object.struct_size = UInt32(MemoryLayout<connector_error>.size)
         object.detail = number

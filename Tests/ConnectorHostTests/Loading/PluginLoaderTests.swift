@@ -195,6 +195,27 @@ import Testing
                 #expect(try SealedImageFile.sealing(bytes).descriptor >= 0)
             }
         }
+
+        /// In a process of its own, which has no descriptor left for a moment.
+        @Test func `an image for which the dynamic linker finds no descriptor is not at fault`() async {
+            await #expect(processExitsWith: .success) {
+                let path = Fixtures.plugin("sync")
+                let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(unsafe getrlimit(resource, &limit) == 0)
+                var none = limit
+                none.rlim_cur = 0
+                try #require(unsafe setrlimit(resource, &none) == 0)
+                var fix: String?
+                do throws(DynamicLinker.Failure) {
+                    _ = unsafe try DynamicLinker.load(path: path)
+                } catch {
+                    fix = error.fix
+                }
+                try #require(unsafe setrlimit(resource, &limit) == 0)
+                #expect(fix == SystemError(EMFILE).limitRemedy)
+            }
+        }
     #endif
 
     @Test func `many threads that load one plugin at once get one image`() async throws {

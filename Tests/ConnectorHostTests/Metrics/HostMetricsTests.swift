@@ -9,6 +9,7 @@ import Testing
 @testable import ConnectorHost
 @testable import ConnectorInvocation
 @testable import ConnectorLoading
+@testable import ConnectorOutbox
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
@@ -44,6 +45,22 @@ import Testing
         #expect(counts.filter { $0.key.first == "calls/refuse" }.map(\.value) == [1])
         #expect(counts.count == 2)
         await test.host.close()
+    }
+
+    @Test func `whether events can be stored, and whether the file is what runs, are series of the host`() async throws
+    {
+        let test = try TestHost(TestHost.leaf("a", plugin: "deliveries"))
+        await test.host.open()
+        #expect(test.host.prometheusText.contains("\nconnector_outbox_ready 1\n"))
+        #expect(test.host.prometheusText.contains("\nconnector_configuration_current 1\n"))
+        test.host.outbox.outbox.setFault(ConnectorError(.storage, "the disk is full"))
+        test.host.running.note([ConnectorError(.invalid, "the file is not JSON")])
+        #expect(test.host.prometheusText.contains("\nconnector_outbox_ready 0\n"))
+        #expect(test.host.prometheusText.contains("\nconnector_configuration_current 0\n"))
+        await test.host.close()
+        let silent = try TestHost(TestHost.leaf("a"))
+        #expect(!silent.host.prometheusText.contains("connector_outbox_ready"), "it sends no events")
+        await silent.host.close()
     }
 
     @Test func `a duration lands in the bucket of its length`() async throws {

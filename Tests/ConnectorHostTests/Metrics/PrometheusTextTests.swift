@@ -16,7 +16,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PrometheusTextTests {
     /// A sample of every metric, with attributes that must be escaped.
     private let everything = MetricDefinition.all.flatMap { definition -> [MetricSample] in
-        ["plain", "quote\" slash\\ line\n ünï"].map { path in
+        if definition.isOfHost { return [MetricSample(definition, [], .count(.max))] }
+        return ["plain", "quote\" slash\\ line\n ünï"].map { path in
             let attributes =
                 [(MetricDefinition.pathAttribute, path)] + definition.attributes.map { ($0, "some\"thing") }
             guard definition.kind == .histogram else { return MetricSample(definition, attributes, .count(.max)) }
@@ -33,7 +34,8 @@ import Testing
             #expect(lines.count { $0.hasPrefix("# HELP \(name) ") } == 1)
             #expect(lines.count { $0.hasPrefix("# TYPE \(name) ") } == 1)
             let type = lines.firstIndex { $0.hasPrefix("# TYPE \(name) ") }
-            let first = lines.firstIndex { $0.hasPrefix("\(name){") || $0.hasPrefix("\(name)_bucket{") }
+            let beginnings = definition.isOfHost ? ["\(name) "] : ["\(name){", "\(name)_bucket{"]
+            let first = lines.firstIndex { line in beginnings.contains { line.hasPrefix($0) } }
             #expect(type != nil && first == type.map { $0 + 1 })
         }
     }

@@ -357,14 +357,14 @@ import Testing
     @Test func `a search for events elsewhere that hangs delays no host for long, and its warning comes later`()
         async throws
     {
-        let test = try TestHost(leaf("a"))
+        let test = try TestHost(TestHost.composite("group", "all", leaf("a"), leaf("b")))
         let (found, changed) = (OneShot<Void>(), OneShot<Void>())
         let outbox = HostOutbox(
             test.host.current,
             location: .memory,
             stranded: {
                 await found.wait()
-                return [StrandedEvents(directory: "/elsewhere", count: 2, usesServers: false)]
+                return [StrandedEvents(directory: "/elsewhere", counts: ["group/a": 2, "old": 1], usesServers: false)]
             },
             ticks: test.clock,
             dependencies: test.host.dependencies,
@@ -373,11 +373,15 @@ import Testing
         async let proof: Void = outbox.prove(on: nil, within: .seconds(1))
         await test.clock.advance(toTimerAfter: .seconds(1))
         await proof
-        func warnings() -> [String]? { outbox.report(on: test.host.current.tree)["a"]?.warnings }
-        #expect(warnings() == [])
+        func warnings(of path: String) -> [String]? {
+            outbox.report(on: test.host.current.tree)[path]?.warnings.map { String($0.prefix(13)) }
+        }
+        #expect(warnings(of: "group/a") == [] && warnings(of: "group/b") == [])
         found.send()
         await changed.wait()
-        #expect(warnings()?.map { $0.prefix(13) } == ["2 events wait"])
+        // Each connector is warned of its own events, and all of those of a connector that is not in the file.
+        #expect(warnings(of: "group/a") == ["1 event waits", "2 events wait"])
+        #expect(warnings(of: "group/b") == ["1 event waits"])
         await test.host.close()
     }
 

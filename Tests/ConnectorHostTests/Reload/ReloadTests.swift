@@ -4,6 +4,7 @@
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
+import Logging
 import Synchronization
 import Testing
 
@@ -36,6 +37,18 @@ import Testing
         let error = try await failure { () throws(ConnectorError) in try await test.call("old", "counts") }
         #expect(error.code == .unknownConnector)
         #expect(test.host.report.configuration?.digest == reload.digest)
+        await test.host.close()
+    }
+
+    @Test func `a reload with nothing to do is one line of the log`() async throws {
+        let lines = Journal<String>()
+        let test = try TestHost(leaf(), other, logger: Logger(label: "test") { _ in JournalLogHandler(lines) })
+        await test.host.open()
+        #expect(try await test.reload(leaf(), other).isActive)
+        let before = lines.values
+        let reload = try await test.reload(leaf(), other)
+        #expect(reload.isActive && reload.plan?.isEmpty == true)
+        #expect(lines.values.dropFirst(before.count) == ["the configuration has not changed"])
         await test.host.close()
     }
 

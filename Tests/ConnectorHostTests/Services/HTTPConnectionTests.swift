@@ -159,6 +159,22 @@ import Testing
     }
 
     #if os(Linux)
+        /// In a process of its own, which has no descriptor left for a moment.
+        @Test func `a process without descriptors for HTTP is told which limit that is`() async {
+            await #expect(processExitsWith: .success) {
+                let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(unsafe getrlimit(resource, &limit) == 0)
+                var none = limit
+                none.rlim_cur = 0
+                try #require(unsafe setrlimit(resource, &none) == 0)
+                let result = Result { () throws(ServiceFailure) in try HTTPLoops(limit: 1).lend() }
+                try #require(unsafe setrlimit(resource, &limit) == 0)
+                let failure = #expect(throws: ServiceFailure.self) { try result.get() }
+                #expect(failure?.domain == "errno" && failure?.detail == EMFILE)
+            }
+        }
+
         @Test func `a gate may have a quarter of the process's descriptors as connections`() async {
             await #expect(processExitsWith: .success) {
                 let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

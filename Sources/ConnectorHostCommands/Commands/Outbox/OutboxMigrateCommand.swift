@@ -24,7 +24,7 @@ struct OutboxMigrateCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func run() async throws {
-        let session = try await HostSession.start(file, answer: answer, logger: log.logger)
+        let session = try await HostSession.start(file, opens: false, answer: answer, logger: log.logger)
         do throws(ConnectorError) {
             answer.output.write(MigrationDocument(done: try await session.host.migrateOutbox()))
         } catch {
