@@ -83,6 +83,30 @@ import Testing
         #expect(document["failing"] == 2)
     }
 
+    @Test func `a path that leads to no plugin is a fault at its place, with the path that was meant`() async throws {
+        let workspace = try Workspace()
+        shell("mkdir '\(workspace.path)/P' && cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/P/libhello.so'")
+        let text = """
+            {"version": 1, "connectors": [
+              {"name": "a", "plugin": "./P/libhelo.so"},
+              {"name": "b", "plugin": "./P"}
+            ]}
+            """
+        try workspace.write(text, to: "connectors.json")
+        let result = try await workspace.program.run("validate")
+        #expect(result.status == 1)
+        let missing = "connectors.json:2:27: error: a: there is no file ./P/libhelo.so [not-found]"
+        #expect(result.output.contains(missing) && result.output.contains("did you mean ./P/libhello.so?"), "\(result)")
+        #expect(result.output.contains("connectors.json:3:27: error: b: ./P is a directory [unreadable]"), "\(result)")
+        let document = try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)
+        let errors = try #require(document["errors"]?.array)
+        #expect(errors.map { $0["file"] } == ["connectors.json", "connectors.json"])
+        #expect(errors.map { $0["line"] } == [2, 3] && errors.map { $0["column"] } == [27, 27])
+        // So it is where the plugins are locked.
+        let locked = try await workspace.program.run("lock")
+        #expect((locked.output + locked.error).contains("connectors.json:2:27: "), "\(locked)")
+    }
+
     @Test func `a gate whose file of answers is missing would fail with --simulate alone`() async throws {
         let workspace = try Workspace()
         try workspace.configure([

@@ -439,6 +439,14 @@ let completeManifest = """
                 #"unknown key "trakc" (unknown-key) [invalid-manifest]; did you mean "track"?"#
             ]
         )
+        let foreign = #"{"symbol": "t", "signature": "(a: handle) -> i32", "status": "zero", "releases": ["a"]}"#
+        #expect(
+            try operation("x", foreign, capability: "own/1")
+                == ["status", "releases"].map {
+                    "\"\($0)\" is for a foreign library only, which has a \"library\" and no \"entry\" (unknown-key) [invalid-manifest]; "
+                        + "remove it"
+                }
+        )
         #expect(
             try operation("x", #"{"symbol": "t", "signature": "(a: i32"}"#, capability: "own/1")[0].contains(
                 "expected ')'"

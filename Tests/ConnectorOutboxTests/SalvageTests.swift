@@ -226,6 +226,48 @@ import Testing
         #expect(ids == Set((1...20).map { "event-\($0)" }))
     }
 
+    /// The ids of the events in the pages of the folder's file, and how many pages were read for them.
+    private func scan() throws -> (ids: Set<String>, pages: Int) {
+        var (ids, pages) = (Set<String>(), 0)
+        try #require(PageScan(folder.file)).forEachRow(onPage: { pages += 1 }) { found in
+            if case .row(.events, let values) = found, let id = values[1].text { ids.insert(id) }
+        }
+        return (ids, pages)
+    }
+
+    @Test func `a large file that is no database is set aside without being read`() async throws {
+        folder.write([0x77], to: folder.file, at: 5000)
+        try #require(unsafe truncate(folder.file, off_t(1) << 36) == 0)
+        #expect(try scan().pages == 0)
+        let engine = try await engine()
+        _ = try await engine.append([.numbered(1)], to: ["a"])
+        await engine.close()
+        let reason = try #require(aside.all.last?.reason)
+        #expect(aside.paths.count == 1 && reason.contains("how many are missing is not known"), "\(reason)")
+    }
+
+    @Test func `the pages between the holes of a sparse file are read, and the holes are not`() async throws {
+        try await store()
+        let ids = try scan().ids
+        #expect(!ids.isEmpty)
+        let size = off_t(1) << 30
+        try #require(unsafe truncate(folder.file, size) == 0)
+        let descriptor = unsafe open(folder.file, O_RDONLY)
+        defer { close(descriptor) }
+        let (found, pages) = try scan()
+        #expect(found == ids)
+        // Not every file system tells where the holes are.
+        if LogScan.data(descriptor, from: Int(size / 2)) == nil { #expect(pages < 1000) }
+    }
+
+    @Test func `what a salvage left that was ended is removed at the next start`() async throws {
+        try await store()
+        for suffix in ["", "-wal", "-shm"] { folder.write([0], to: folder.file + ".salvaging" + suffix) }
+        let engine = try await engine()
+        #expect(!folder.names.contains { $0.contains("salvaging") }, "\(folder.names)")
+        await engine.close()
+    }
+
     @Test func `two processes that meet a damaged file lose nothing that either has confirmed`() async throws {
         for round in 0..<10 {
             try await store()

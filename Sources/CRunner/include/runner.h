@@ -78,7 +78,8 @@ int64_t runner_receive(int32_t socket, void *_Nonnull bytes, uint64_t capacity, 
 
 /**
  * Reaps a child that has ended. Returns 1 if it has, with its exit status in `status`, or the signal that ended it in `signal`, and
- * 0 in the other; 0 if it has not ended yet, with 0 in both; -ECHILD if it was reaped elsewhere.
+ * 0 in the other; 0 if it has not ended yet, with 0 in both; -ECHILD if something else has reaped it, as the system does where SIGCHLD
+ * is ignored.
  *
  * `process` and `number` are what runner_take_over returned, here and below. Linux needs only the descriptor.
  */

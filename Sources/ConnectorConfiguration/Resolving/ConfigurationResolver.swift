@@ -107,16 +107,13 @@ struct ConfigurationResolver {
             values.append((member.name, evaluate(member.value, at: location.appending(member.name))))
         }
         switch manifest {
-        case .failure(var error):
-            let location = connector.location.appending("plugin")
+        case .failure(let error):
             guard error.code != .unknownPlugin else {
-                json.report(error, at: location)
+                json.report(error, at: connector.location.appending("plugin"))
                 return nil
             }
-            error.connector = connector.path
-            // An error in the plugin's own manifest has a position there.
-            if error.position == nil { error.position = json.position(of: location) }
-            return json.problems.count + json.omitted == before ? .failure(error) : nil
+            let located = json.located(error, atPluginOf: connector)
+            return json.problems.count + json.omitted == before ? .failure(located) : nil
         case .success(let manifest):
             let resolved = resolvedLeaf(connector, leaf, manifest, values, at: location)
             return json.problems.count + json.omitted == before ? .success(resolved) : nil
@@ -401,6 +398,15 @@ extension ConfigurationField {
 }
 
 extension JSONReader {
+    /// The error as one of a leaf's plugin, at the place that names the plugin. An error in the plugin's own manifest has a position there,
+    /// and keeps it.
+    package mutating func located(_ error: ConnectorError, atPluginOf connector: Connector) -> ConnectorError {
+        var error = error
+        error.connector = connector.path
+        if error.position == nil { error.position = position(of: connector.location.appending("plugin")) }
+        return error
+    }
+
     /// Whether the file has a value at a path.
     fileprivate mutating func has(_ path: JSONPath) -> Bool {
         position(of: path) != position(of: path.parent)

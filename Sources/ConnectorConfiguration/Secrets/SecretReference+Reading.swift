@@ -110,7 +110,7 @@ extension SecretReference {
             )
         }
         let fix = "write the secret to \(source ?? "that file"), as UTF-8 text"
-        let secret = try secret(in: file.bytes, "\(name) \(path.excerpt)", fix: fix)
+        let secret = try Self.secret(in: file.bytes, "\(name) \(path.excerpt)", fix: fix)
         return SecretReading(secret: secret, modified: file.modified)
     }
 

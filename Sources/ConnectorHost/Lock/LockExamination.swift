@@ -49,6 +49,7 @@ package struct LockExamination: Sendable {
         var admission = lookup.admission
         admission.lock = nil
         let enabled = Set(configuration.enabledLeaves.map(\.connector.path))
+        var reader = JSONReader(configuration.texts)
         var indices: [PluginSpecification: Int?] = [:]
         for connector in configuration.allConnectors {
             guard case .leaf(let leaf) = connector.kind else { continue }
@@ -62,9 +63,7 @@ package struct LockExamination: Sendable {
                 indices[leaf.plugin] = .some(nil)
                 // The plugin of a disabled connector need not exist.
                 guard enabled.contains(connector.path) else { continue }
-                var error = error
-                error.connector = connector.path
-                problems.append(error)
+                problems.append(reader.located(error, atPluginOf: connector))
             }
         }
         plugins.sort { ($0.found.id, $0.found.version) < ($1.found.id, $1.found.version) }

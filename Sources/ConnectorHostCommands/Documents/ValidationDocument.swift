@@ -35,6 +35,7 @@ struct ValidationDocument: Document {
         }
         includedFiles = resolved.configuration.includedFiles.enumerated().map { ($1, counts[$0 + 1] ?? 0) }
         gateCount = resolved.leaves.count
+        var reader = JSONReader(resolved.configuration.texts)
         var examined: [PluginSpecification: [ConnectorError]] = [:]
         // The places of a plugin's problems in the list, and the further gates that have them.
         var places: [PluginSpecification: Range<Int>] = [:]
@@ -70,11 +71,7 @@ struct ValidationDocument: Document {
                 continue
             }
             let first = problems.count
-            problems += found.map { error in
-                var error = error
-                error.connector = connector.path
-                return error
-            }
+            for error in found { problems.append(reader.located(error, atPluginOf: connector)) }
             places[leaf.plugin] = first..<problems.count
         }
         for (plugin, paths) in others {

@@ -29,11 +29,15 @@ package struct PluginFunction: Sendable, Hashable, CustomStringConvertible {
         ConnectorError(
             .misbehaved,
             "\(self) ended the thread that it was called on (pthread_exit)",
-            fix: isForeign
-                ? "take \(name) out of the manifest: a function that does not return cannot be called"
-                : "fix the plugin: its functions must return"
+            fix: isForeign ? Self.foreignReturnAdvice : Self.returnAdvice
         )
     }
+
+    /// What to do about a function that ends its thread.
+    package static let returnAdvice = "fix the plugin: its functions must return"
+    /// What to do about a function of a foreign library that does.
+    package static let foreignReturnAdvice =
+        "take the operation out of the manifest: a function that does not return cannot be called"
 
     /// The name, with the symbol in parentheses if known.
     package var description: String { symbol.map { "\(name) (\($0))" } ?? name }

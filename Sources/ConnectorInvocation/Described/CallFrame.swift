@@ -266,10 +266,15 @@ package struct CallFrame: ~Copyable {
             var described = failure.error
             described.message =
                 "\(operation) needs \(length) bytes for \(answer.name), more than the buffer's \(Self.bufferSize)"
-            described.fix = "fix the plugin: return what may be longer with -> \(answer.type)"
+            described.fix = Self.advice(for: answer.type)
             return ErrorObject.Failure(described)
         }
         return failure
+    }
+
+    /// What to do about an answer of a type that is longer than the buffer for it.
+    package static func advice(for type: ValueType) -> String {
+        "fix the plugin: return what may be longer with -> \(type)"
     }
 
     // MARK: Answers

@@ -41,7 +41,7 @@ extension PluginInstance: Channel {
         let function = PluginFunction(
             operation.operation.name,
             symbol: operation.operation.symbol,
-            isForeign: isForeign
+            isForeign: operation.foreign != nil
         )
         let inFlight = CallInFlight(function, threads, lasts: signature.isAsync, admission)
         guard let id = operations.begin(owner: context.owner, progress: options.onProgress) else {

@@ -2,16 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorManifest
 
 extension ConnectorError {
     /// The longest text that an error from the other side may carry, in bytes.
     private static let textLimit = 64 << 10
     /// The largest error, in bytes: four texts and everything else.
     package static let messageLimit = 4 * textLimit + 64
+    /// What the host's own code advises in a runner. It is the host's advice also if a plugin there gives it.
+    private static let hostAdvice = Set(
+        [PluginFunction.returnAdvice, PluginFunction.foreignReturnAdvice]
+            + ValueType.allCases.map { CallFrame.advice(for: $0) }
+    )
 
     /// Reads a runner's error.
     ///
-    /// The plugin in the runner may have written any of it. What it advises is part of the cause: a fix is the host's own advice.
+    /// The plugin in the runner may have written any of it. What it advises is part of the cause, unless the host would say the same: a
+    /// fix is the host's own advice.
     package init(_ message: inout MessageReader) throws(ConnectorError) {
         let code = try Self.text(&message)
         let text = try Self.text(&message)
@@ -19,10 +27,12 @@ extension ConnectorError {
         let cause = try message.optional { message throws(ConnectorError) in try Self.text(&message) }
         let isRetryable = try message.bool()
         let retryAfter = min(try message.integer(UInt64.self), Self.longestRetryAfter)
-        let words = [cause, advice.map { "the runner advises: \($0)" }].compactMap(\.self)
+        let fix = advice.flatMap { Self.hostAdvice.contains($0) ? $0 : nil }
+        let words = [cause, fix == nil ? advice.map { "the runner advises: \($0)" } : nil].compactMap(\.self)
         self.init(
             Code(ofPlugin: code),
             text,
+            fix: fix,
             cause: words.isEmpty ? nil : words.joined(separator: "; "),
             isRetryable: isRetryable,
             retryAfter: retryAfter == 0 ? nil : .nanoseconds(Int64(clamping: retryAfter))

@@ -180,8 +180,8 @@ package final class Runner: Sendable {
         ConnectorError(
             .unsupported,
             "the system refuses \(what)",
-            fix:
-                "let the seccomp filter of the container, or of the service, permit \(call), or write \"isolation\": \"none\"",
+            fix: "let the seccomp filter of the container, or of the service, permit \(call), "
+                + "or write \"isolation\": \"none\"",
             cause: reason.description
         )
     }

@@ -71,8 +71,8 @@ package struct RunnerEnd: Sendable {
     /// What to do outside of the plugins; nil if nothing is known to help.
     var remedy: String? {
         if unknown?.number == ECHILD, note == nil, reason == nil { return ChildProcess.unknownEndRemedy }
-        return status == Self.withoutThread
-            ? "\(HostThread.remedy), or that of open files (ulimit -n, LimitNOFILE)" : nil
+        guard status == Self.withoutThread else { return nil }
+        return "\(HostThread.remedy), or of open files (ulimit -n, LimitNOFILE)"
     }
 
     /// The error of a gate whose instance is gone.

@@ -92,7 +92,7 @@ extension PluginEntry {
     /// Examines an image and the sidecar beside it.
     package init(image path: String, sidecar: String?) {
         do throws(ConnectorError) {
-            let image = try PluginImage(ImageBytes(path: path))
+            let image = try PluginImage(ImageBytes(named: path))
             try image.checkKind()
             let reading = ManifestReading(of: image, sidecar: sidecar)
             guard let manifest = reading.manifest, reading.problems.isEmpty else {

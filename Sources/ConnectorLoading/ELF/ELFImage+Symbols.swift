@@ -52,15 +52,21 @@ extension ELFImage {
         return nil
     }
 
-    /// Looks up a name in the hash table of the gABI: buckets and chains of symbol indices that end with 0.
-    private func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection, hash table: Int) -> Symbol? {
-        guard let bucketCount = bytes.integer(at: table, as: UInt32.self), bucketCount > 0 else { return nil }
+    /// The hash of a name by the gABI, as in its hash table and in the tables of versions.
+    static func hash(of name: Span<UInt8>) -> UInt32 {
         var hash: UInt32 = 0
         for index in name.indices {
             hash = hash << 4 &+ UInt32(name[index])
             let high = hash & 0xF000_0000
             hash = (hash ^ high >> 24) & ~high
         }
+        return hash
+    }
+
+    /// Looks up a name in the hash table of the gABI: buckets and chains of symbol indices that end with 0.
+    private func exported(_ name: Span<UInt8>, _ dynamic: DynamicSection, hash table: Int) -> Symbol? {
+        guard let bucketCount = bytes.integer(at: table, as: UInt32.self), bucketCount > 0 else { return nil }
+        let hash = Self.hash(of: name)
         let buckets = table + 8
         let chains = buckets + Int(bucketCount) * 4
         var next = bytes.integer(at: buckets + Int(hash % bucketCount) * 4, as: UInt32.self)
@@ -96,6 +102,14 @@ extension ELFImage {
         /// `st_size`: in bytes.
         package var size: UInt64
 
+        /// How images refer to a symbol: `STB_…`.
+        package enum Binding: UInt8 {
+            case local = 0
+            case global = 1
+            case weak = 2
+            case unique = 10
+        }
+
         /// The kind of object that a symbol denotes: `STT_…`.
         package enum Kind: UInt8 {
             case unspecified = 0
@@ -105,17 +119,20 @@ extension ELFImage {
             case indirectFunction = 10
         }
 
+        /// The binding; nil for one that the linker does not know.
+        package var binding: Binding? { Binding(rawValue: info >> 4) }
         /// The kind of object; nil if the linker does not look such symbols up.
         package var kind: Kind? { Kind(rawValue: info & 15) }
         /// Whether other images can refer to the symbol.
         package var isExported: Bool {
-            section != 0 && info >> 4 != 0 && (other & 3 == 0 || other & 3 == 3) && kind != nil
+            section != 0 && binding != nil && binding != .local && (other & 3 == 0 || other & 3 == 3) && kind != nil
                 && (value != 0 || kind == .threadLocal)
         }
         /// Whether the symbol is undefined and hidden: the linker takes the image's own start for it, and looks in no other image.
         package var isHiddenImport: Bool { section == 0 && other & 3 != 0 }
-        /// Whether another image must define the symbol before this one can be loaded.
-        package var isRequired: Bool { section == 0 && info >> 4 == 1 }
+        /// Whether another image must define the symbol before this one can be loaded. Here, the linker takes every binding for `global`
+        /// that is neither `weak` nor `local`.
+        package var isRequired: Bool { section == 0 && binding != .weak && binding != .local }
     }
 
     /// The symbol at an index; nil outside the file.

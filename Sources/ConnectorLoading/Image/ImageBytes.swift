@@ -44,6 +44,13 @@ package final class ImageBytes {
         self.init(try OpenFile(path: path, limit: limit), path: path)
     }
 
+    /// Opens a file that somebody has named: the error for a missing one says which was probably meant.
+    ///
+    /// - Throws: As ``init(path:limit:)``.
+    package convenience init(named path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
+        self.init(try OpenFile.named(path, limit: limit), path: path)
+    }
+
     /// Opens a file that is examined as if it were at another path.
     ///
     /// - Throws: As ``init(path:limit:)``.

@@ -31,6 +31,19 @@ package struct OpenFile: ~Copyable {
         try self.init(adopting: descriptor, path: path, limit: limit)
     }
 
+    /// Opens a file that somebody has named: the error for a missing one says which was probably meant.
+    ///
+    /// - Throws: As ``init(path:limit:)``.
+    package static func named(_ path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) -> OpenFile {
+        do throws(ConnectorError) {
+            return try OpenFile(path: path, limit: limit)
+        } catch {
+            var error = error
+            if error.code == .notFound { error.fix = NearbyPath.remedy(for: path, otherwise: missingRemedy) }
+            throw error
+        }
+    }
+
     /// Takes ownership of the descriptor of a regular file of such a size; -1 with `errno` if it could not be opened.
     ///
     /// - Throws: As ``init(path:limit:)``.
@@ -96,6 +109,9 @@ package struct OpenFile: ~Copyable {
         throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "check that it is the right path")
     }
 
+    /// What to do about a file that is not there.
+    private static let missingRemedy = "check the path; build the plugin first"
+
     private static func failure(_ path: String, _ number: Int32) -> ConnectorError {
         let cause = SystemError(number).description
         return switch number {
@@ -103,7 +119,7 @@ package struct OpenFile: ~Copyable {
             ConnectorError(
                 .notFound,
                 "there is no file \(path)",
-                fix: "check the path; build the plugin first",
+                fix: missingRemedy,
                 cause: cause
             )
         default:

@@ -82,7 +82,7 @@ package struct PluginInspection: Sendable {
         do throws(ConnectorError) {
             if place.image == nil, let sidecar { try resolveLibrary(of: sidecar) }
             if problems.isEmpty {
-                let bytes = try ImageBytes(path: self.path)
+                let bytes = try ImageBytes(named: self.path)
                 size = bytes.count
                 sha256 = try? bytes.sha256().description
                 try examine(PluginImage(bytes))

@@ -66,7 +66,7 @@ package struct ManifestReading {
     /// Reads a sidecar.
     package static func readSidecar(_ path: String) -> (manifest: Manifest?, problems: [ConnectorError]) {
         do throws(ConnectorError) {
-            let bytes = try ImageBytes(path: path, limit: Manifest.sizeLimit)
+            let bytes = try ImageBytes(named: path, limit: Manifest.sizeLimit)
             guard let text = bytes.copy(at: 0, count: bytes.count) else { return (nil, [Preflight.changed(path)]) }
             return Manifest.read(text, file: path)
         } catch {

@@ -35,7 +35,8 @@ extension ImageSoundness {
             }
             if symbol.section == 0 {
                 // Otherwise the linker takes the undefined symbol for a definition.
-                guard symbol.value == 0, symbol.other & 3 == 0 || isBoundOfNothing(symbol), symbol.info >> 4 != 0 else {
+                guard symbol.value == 0, symbol.other & 3 == 0 || isBoundOfNothing(symbol), symbol.binding != .local
+                else {
                     throw damaged("symbol \(index) is undefined, but not in the form of an import")
                 }
                 try checkRuntime(symbol)

@@ -37,6 +37,9 @@ extension ImageSoundness {
                     let number = image.bytes.integer(at: entry + 6, as: UInt16.self), number & 0x7FFF > 1,
                     isString(at: entry + 8), let following = image.bytes.integer(at: entry + 12, as: UInt32.self)
                 else { throw damaged("the versions that it needs point outside the file") }
+                guard hasHash(at: entry, ofStringAt: entry + 8) else {
+                    throw damaged("a version that it needs does not have the hash of its name")
+                }
                 last = max(last, number & 0x7FFF)
                 found += 1
                 step = following
@@ -65,6 +68,9 @@ extension ImageSoundness {
                 let next = image.bytes.integer(at: start + 16, as: UInt32.self),
                 let name = offset(of: position + UInt64(names), 8), isString(at: name)
             else { throw damaged("the versions that it defines point outside the file") }
+            guard hasHash(at: start + 8, ofStringAt: name) else {
+                throw damaged("a version that it defines does not have the hash of its name")
+            }
             last = max(last, number & 0x7FFF)
             count += 1
             if next == 0 || count > Int(UInt16.max) { break }
@@ -79,6 +85,17 @@ extension ImageSoundness {
     /// Whether the word at an offset is a valid string offset.
     private func isString(at offset: Int) -> Bool {
         image.bytes.integer(at: offset, as: UInt32.self).map { Int($0) < dynamic.stringsSize } ?? false
+    }
+
+    /// Whether the word at an offset is the hash of the string whose offset is in another word. The linker compares versions by their
+    /// hashes first.
+    private func hasHash(at offset: Int, ofStringAt name: Int) -> Bool {
+        guard let hash = image.bytes.integer(at: offset, as: UInt32.self), let strings = dynamic.strings,
+            let index = image.bytes.integer(at: name, as: UInt32.self)
+        else { return false }
+        var isSame = false
+        unsafe image.bytes.withText(at: strings + Int(index)) { _, text in isSame = ELFImage.hash(of: text) == hash }
+        return isSame
     }
 
     /// Whether a string offset names a needed library: the linker ends the process if not.

@@ -169,9 +169,10 @@ extension JSONReader {
             reportUnknown(name, allowed: definition.operations.map(\.name) + [Self.exception], at: path.parent)
             return nil
         }
+        let written = isForeign ? value : withoutForeignKeys(value, at: path)
         guard
             let object = members(
-                of: isForeign ? value : withoutForeignKeys(value, at: path),
+                of: written,
                 at: path,
                 allowed: ["symbol", "signature", "documentation", "delivered", "prompt", "safe"]
                     + (isForeign ? Self.foreignKeys : [])

@@ -246,8 +246,10 @@ extension SQLiteEngine {
         onDamage(aside, "\(failure.reason); \(outcome)")
     }
 
-    /// Completes the replacement of a damaged file by a process that ended between the two renames.
+    /// Completes the replacement of a damaged file by a process that ended between the two renames, and removes what a salvage left that
+    /// was ended before them.
     private static func finishSalvage(_ path: String, _ now: Timestamp) throws(Database.Failure) {
+        for suffix in suffixes { unsafe unlink(path + ".salvaging" + suffix) }
         let done = path + ".salvaged"
         guard unsafe access(done, F_OK) == 0 else { return }
         guard unsafe access(path, F_OK) != 0 else {

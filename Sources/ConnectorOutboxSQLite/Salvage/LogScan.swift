@@ -75,6 +75,10 @@ struct LogScan {
             if isOurs, isChained, isCommit, isBehind, damage == nil { damage = damaged }
             if isOurs, isCommit, damaged != nil { isBehind = true }
             offset += Self.frameHeaderSize + size
+            // Whatever is in a hole of a sparse file is like this frame.
+            guard frame[..<Self.frameHeaderSize].allSatisfy({ $0 == 0 }) else { continue }
+            guard let data = Self.data(log, from: offset) else { break }
+            offset += (data - offset) / (Self.frameHeaderSize + size) * (Self.frameHeaderSize + size)
         }
         // Another process has begun the log again meanwhile: what was read is of two logs.
         if Self.read(log, Self.headerSize, at: 0) != header { damage = nil }
@@ -98,6 +102,21 @@ struct LogScan {
         guard log >= 0 else { return false }
         defer { _ = close(log) }
         return !LogScan(log).pages.isEmpty
+    }
+
+    /// `SEEK_DATA` of lseek(2), which unistd.h declares only for `_GNU_SOURCE`.
+    #if canImport(Darwin)
+        private static let seekData: Int32 = 4
+    #else
+        private static let seekData: Int32 = 3
+    #endif
+
+    /// Where the data of a sparse file goes on: the first offset from one on that is not in a hole, or this one if the file system does not
+    /// tell; nil if only a hole follows, or nothing.
+    static func data(_ descriptor: Int32, from offset: Int) -> Int? {
+        let found = lseek(descriptor, off_t(offset), seekData)
+        if found < 0 { return errno == ENXIO ? nil : offset }
+        return max(Int(found), offset)
     }
 
     /// Reads bytes at an offset; nil unless all are there.

@@ -46,10 +46,13 @@ final class PageScan {
         log = unsafe open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         var status = stat()
         let length = unsafe file >= 0 && fstat(file, &status) == 0 ? Int(status.st_size) : 0
-        let sizes = Self.sizes(of: file, length)
+        let sizes =
+            Self.sizes(of: file, [0..<min(length, Self.sample)]) ?? Self.sizes(of: file, Self.samples(of: length))
         let scan = LogScan(log, pageSize: sizes?.page)
         (pageSize, usableSize) = (scan.pageSize, sizes?.usable ?? scan.pageSize)
-        pageCount = min(length / pageSize + (length % pageSize).signum(), Self.mostPages)
+        // A large file without a page or a header of SQLite has nothing to find, and would take minutes to read.
+        let isDatabase = sizes != nil || length <= Self.sample || Self.hasHeader(file)
+        pageCount = isDatabase ? min(length / pageSize + (length % pageSize).signum(), Self.mostPages) : 0
         logged = scan.pages
         if file < 0 { return nil }
     }
@@ -64,20 +67,40 @@ final class PageScan {
     /// How much of a file is read to find the size of its pages: the first page of every table is there.
     private static let sample = 8 << 20
 
+    /// Whether a file begins as SQLite's files do.
+    private static func hasHeader(_ file: Int32) -> Bool {
+        LogScan.read(file, 16, at: 0) == Array("SQLite format 3\0".utf8)
+    }
+
+    /// The pieces of a file longer than the first sample that are read if there is no page in that: as much again, all over the file.
+    private static func samples(of length: Int) -> [Range<Int>] {
+        guard length > sample else { return [] }
+        // Pages of every size begin at multiples of the largest one.
+        let size = 1 << 16
+        let count = sample / size
+        return (0..<count).map { length / count * $0 / size * size }.map { $0..<min($0 + size, length) }
+    }
+
     /// The size of a page, and how much of it SQLite uses: the size at which most pages are those of tables and indices. Read in larger
     /// pieces, a file shows only some of its pages; read in smaller ones, the cells of most would lie beyond the end.
     ///
+    /// - Parameter pieces: The parts of the file to look at.
     /// - Returns: Nil if no page tells.
-    private static func sizes(of file: Int32, _ length: Int) -> (page: Int, usable: Int)? {
+    private static func sizes(of file: Int32, _ pieces: [Range<Int>]) -> (page: Int, usable: Int)? {
         var best: (page: Int, usable: Int)?
         var most = 0
         for size in (9...16).map({ 1 << $0 }) {
             var (count, end) = (0, 0)
-            for offset in stride(from: size, to: min(length, sample), by: size) {
-                guard let page = LogScan.read(file, size, at: offset), let content = page.treeContent else { continue }
-                count += 1
-                // The content of a page without cells begins where it ends.
-                if page.number(3, 2) == 0 { end = max(end, content) }
+            for piece in pieces {
+                // The first page begins with the header of the file.
+                for offset in stride(from: max(piece.lowerBound, size), to: piece.upperBound, by: size) {
+                    guard let page = LogScan.read(file, size, at: offset), let content = page.treeContent else {
+                        continue
+                    }
+                    count += 1
+                    // The content of a page without cells begins where it ends.
+                    if page.number(3, 2) == 0 { end = max(end, content) }
+                }
             }
             guard count > most else { continue }
             best = (page: size, usable: end > 0 ? end : size)
@@ -88,20 +111,30 @@ final class PageScan {
 
     /// Calls a body with every item that can be identified.
     ///
-    /// - Parameter onPage: Called before each page, also of the holes of a sparse file, in which nothing is found for a long time.
+    /// - Parameter onPage: Called before each page that is read: each but those in a hole of a sparse file.
     func forEachRow(
         onPage: () throws(Database.Failure) -> Void = {},
         _ body: (Found) throws(Database.Failure) -> Void
     ) throws(Database.Failure) {
         // Only the pages that exist: a damaged log may name any number.
-        let beyond = logged.keys.filter { $0 > pageCount }.sorted()
+        var inLog = logged.keys.filter { $0 > 0 }.sorted()[...]
+        var first = 1
         budget = 2 * (pageCount + logged.count)
-        for index in 0..<pageCount + beyond.count {
+        while let number = [written(from: first), inLog.first].compactMap(\.self).min() {
             try onPage()
-            let number = index < pageCount ? index + 1 : beyond[index - pageCount]
-            guard let page = page(number) else { continue }
-            for found in rows(of: page, number) { try body(found) }
+            if let page = page(number) {
+                for found in rows(of: page, number) { try body(found) }
+            }
+            first = number + 1
+            inLog = inLog.drop { $0 < first }
         }
+    }
+
+    /// The first page of the file from a number on that is not in a hole; nil if there is none.
+    private func written(from number: Int) -> Int? {
+        guard number <= pageCount, let offset = LogScan.data(file, from: (number - 1) * pageSize) else { return nil }
+        let page = offset / pageSize + 1
+        return page <= pageCount ? page : nil
     }
 
     // MARK: Pages

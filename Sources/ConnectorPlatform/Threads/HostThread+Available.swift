@@ -13,10 +13,10 @@ internal import Synchronization
 /// Trying whether the system creates threads, for libraries that end the process if it does not.
 extension HostThread {
     /// What to do if the system cannot create a thread, by the reason for which it last did not.
-    package static var remedy: String { remedy(for: refusal) }
+    package static var remedy: String { advice(for: refusal) }
 
     /// What to do about an error of pthread_create(3), which tells of used up memory as of used up threads.
-    static func remedy(for refusal: SystemError?) -> String {
+    private static func advice(for refusal: SystemError?) -> String {
         refusal?.number == EPERM
             ? "let the seccomp filter of the container, or of the service, permit clone3(2), or answer ENOSYS"
             : "raise the limits of processes (ulimit -u, TasksMax) and of memory (ulimit -v, ulimit -d)"

@@ -1,9 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectorHost
 import ConnectorManifest
 import Testing
+
+@testable import ConnectorConfiguration
+@testable import ConnectorHost
 
 /// A connector's text, and what is to be said about it.
 struct Fault: Sendable, CustomTestStringConvertible {
@@ -158,6 +160,33 @@ struct Fault: Sendable, CustomTestStringConvertible {
             #"c.json:1:65: a: unknown key "writeKey" [unknown-key]; if it is a setting of the plugin, write it into "config""#
         ),
         Fault(
+            #"{"name": "a", "plugin": "broken", "allow.hosts": ["api.example.com"]}"#,
+            #"c.json:1:65: a: unknown key "allow.hosts" [unknown-key]; write "allow": {"hosts": …}"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "outbox.batch.count": 1}"#,
+            #"c.json:1:65: a: unknown key "outbox.batch.count" [unknown-key]; write "outbox": {"batch": {"count": …}}"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "outbox": {"batch.age": "1s"}}"#,
+            #"c.json:1:76: a: unknown key "batch.age" [unknown-key]; write "batch": {"age": …}"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "timeout.max": "1s"}"#,
+            #"c.json:1:65: a: unknown key "timeout.max" [unknown-key]; "#
+                + #"if it is a setting of the plugin, write it into "config""#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "Segment"}"#,
+            #"c.json:1:55: a: "Segment" is neither a plugin's id nor a path, which contains a slash [invalid-value]; "#
+                + #"did you mean "segment"?"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "runner": "r"}"#,
+            #"c.json:1:75: a: a runner is named, and the isolation is "none" here: the plugin runs in the host's process "#
+                + #"[invalid-value]; make the isolation "process" here, or remove the runner"#
+        ),
+        Fault(
             #"{"name": "a", "plugin": "broken", "timeout": 5}"#,
             #"c.json:1:76: a: timeout must be a duration such as "250ms" or "5s", not an integer [wrong-type]"#
         ),
@@ -296,6 +325,10 @@ struct Fault: Sendable, CustomTestStringConvertible {
                 + "write the secret to that file, and chmod 600 it"
         ),
         Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secrets": "env:X"}}}"#,
+            #"c.json:1:90: a: unknown key "secrets" [unknown-key]; did you mean "secret"?"#
+        ),
+        Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "file:/none", "foo": 1}}}"#,
             #"c.json:1:114: a: unknown key "foo" [unknown-key]; known: secret, json"#
         ),
@@ -392,6 +425,34 @@ struct Fault: Sendable, CustomTestStringConvertible {
         let found = faults(connectors: text)
         #expect(found.count == 1)
         #expect(found.first?.contains("connectors nest deeper than 32 levels [invalid-value]") ?? false)
+    }
+
+    @Test func `every member that holds an object by the schema may be meant by a name with a dot`() {
+        func objects(in schema: JSONValue?) -> Set<String> {
+            var names: Set<String> = []
+            for member in schema?["properties"]?.object?.members ?? [] {
+                for form in [member.value] + (member.value["anyOf"]?.array ?? [])
+                where form["type"] == "object" || form["$ref"] == "#/$defs/answers" {
+                    names.formUnion(objects(in: form).union([member.name]))
+                }
+            }
+            return names
+        }
+        let schema = ConfigurationSchema(manifests: []).json
+        let found = objects(in: schema).union(objects(in: schema["$defs"]?["connector"]))
+        #expect(found == ConfigurationReader.objectNames)
+    }
+
+    @Test func `a runner that a composite names is for those of its leaves that have one`() throws {
+        let text = #"""
+            {"version": 1, "connectors": [{"name": "a", "runner": "shared", "connectors": [
+                {"name": "b", "plugin": "segment"}, {"name": "c", "plugin": "segment", "isolation": "process"}
+            ]}]}
+            """#
+        let configuration = try Configuration(parsing: text, environment: Configuration.Environment([:]))
+        #expect(configuration.connectors[0].children.map(\.isolation.kind) == [.none, .process])
+        // What was read from a file is also valid in Swift.
+        _ = try Configuration(connectors: configuration.connectors)
     }
 
     @Test func `the number of listed faults is limited`() {

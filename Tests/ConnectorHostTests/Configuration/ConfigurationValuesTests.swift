@@ -233,6 +233,12 @@ import Testing
         #expect(
             misnamed.first?.hasPrefix("a: isolation.runner is \"A b\"; it must be 1 to 64 lower-case letters") == true
         )
+        #expect(
+            faults(Connector("a", plugin: "broken", isolation: Isolation(.none, runner: "b"))) == [
+                #"a: a runner is named, and the isolation is "none" here: the plugin runs in the host's process "#
+                    + #"[invalid-value]; make the isolation "process" here, or remove the runner"#
+            ]
+        )
         let required = Isolation(.none, sandbox: SandboxSettings(level: .required))
         #expect(
             faults(Connector("a", plugin: "broken", isolation: required)) == [

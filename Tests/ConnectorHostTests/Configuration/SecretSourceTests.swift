@@ -117,6 +117,22 @@ import Testing
         #expect(!message.contains("kill"))
     }
 
+    /// In a process of its own, whose children the system reaps itself.
+    @Test func `a command whose status nobody knows has failed`() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGCHLD, SIG_IGN)
+            for program in ["true", "false"] {
+                let command = ChildCommand(
+                    [program],
+                    environment: ["PATH": "/usr/bin:/bin"],
+                    timeout: .seconds(60),
+                    limit: 100
+                )
+                #expect(throws: ChildCommand.Failure.unknownEnd) { _ = try command.output() }
+            }
+        }
+    }
+
     @Test func `a command that does not end is killed with its children, and reaped`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
@@ -123,6 +124,48 @@ import Testing
             let shortest = try await ForeignGate.opened(empty, sidecar)
             #expect(shortest.report.state == .open, "\(shortest.report.error?.treeDescription ?? "")")
             await shortest.host.close()
+        }
+    }
+
+    // MARK: Functions that block
+
+    @Test func `a function that blocks is no misbehaviour, and its caller is told to give it more time`() async throws {
+        let pipe = try Pipe()
+        defer { pipe.close() }
+        try await Fixtures.withDirectory { directory in
+            let sidecar = "\(directory)/pipe.connector.json"
+            let manifest = """
+                {"manifest": 1, "id": "pipe", "version": "1.0.0", "abi": [1, 1], "library": "libc.so.6",
+                 "capabilities": {"pipe/1": {
+                   "take": {"symbol": "read", "signature": "(file: i32, into: handle?, count: u64) -> i64"}}}}
+                """
+            try Fixtures.write(Array(manifest.utf8), to: sidecar)
+            let leaf = TestHost.leaf("gate", plugin: "pipe", settings: #""probe": "off", "isolation": "none""#)
+            let clock = ManualHostClock()
+            let reader = try await ForeignGate.opened(leaf, sidecar, clock: clock)
+            let call = Task {
+                try await failure { () throws(ConnectorError) in
+                    try await reader.gate.call(
+                        "take",
+                        ["file": .integer(Int64(pipe.reading)), "count": 1],
+                        options: CallOptions(timeout: .seconds(2))
+                    )
+                }
+            }
+            func isInside() -> Bool {
+                reader.host.dependencies.generations.functionsInside.contains { $0.text.hasPrefix("take (read) ") }
+            }
+            while !isInside() { try await Task.checkedYield() }
+            await clock.advance(toTimerAfter: .seconds(2))
+            let error = try await call.value
+            #expect(error.message == "take did not return within 2.0 s")
+            let fix = "increase the timeout; take (read) goes on, and holds a thread of the host until it returns"
+            #expect(error.fix == fix)
+            let count = unsafe write(pipe.writing, "a", 1)
+            #expect(count == 1)
+            while isInside() { try await Task.checkedYield() }
+            await reader.host.close()
+            #expect(reader.host.report["gate"]?.misbehaviourCount == 0)
         }
     }
 

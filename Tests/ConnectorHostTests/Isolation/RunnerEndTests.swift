@@ -7,6 +7,12 @@ import Testing
 @testable import ConnectorIsolation
 @testable import ConnectorPlatform
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Which crash notes are believed about a runner's end, and what is said of its calls.
 @Suite struct RunnerEndTests {
     @Test(
@@ -26,6 +32,29 @@ import Testing
         (end.status, end.signal) = (status, signal)
         #expect(end.fits(note) == fits)
         #expect(end.fits(nil))
+    }
+
+    @Test func `an end that nobody knows is no status, and the note may tell of it`() throws {
+        var end = RunnerEnd()
+        #expect(end.description == "how it ended is not known")
+        #expect(end.loss(of: "shop 1.2.0", during: "").fix == nil)
+        end.unknown = SystemError(EPERM)
+        #expect(end.description == "how it ended is not known (\(SystemError(EPERM).text))")
+        #expect(end.loss(of: "shop 1.2.0", during: "").fix == nil)
+        end.unknown = SystemError(ECHILD)
+        #expect(end.loss(of: "shop 1.2.0", during: "").fix == ChildProcess.unknownEndRemedy)
+        let note = try #require(CrashNote(text: Array(#"{"version": 1, "event": "SIGSEGV", "seconds": 0}"#.utf8)))
+        #expect(end.fits(note))
+        end.note = note
+        #expect(end.description.contains("SIGSEGV"), "\(end.description)")
+        #expect(end.remedy == nil)
+    }
+
+    @Test func `a runner without a thread names the limits to raise`() {
+        var end = RunnerEnd()
+        end.status = RunnerEnd.withoutThread
+        #expect(end.description == "the system has no thread, or no descriptor, for it")
+        #expect(end.remedy?.contains("ulimit -u") == true && end.remedy?.contains("ulimit -n") == true)
     }
 
     @Test(

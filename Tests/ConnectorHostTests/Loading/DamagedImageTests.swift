@@ -126,6 +126,40 @@ import Testing
             #expect(draft.damage()?.contains("symbol 1 has an invalid version") == true)
         }
 
+        @Test func `a needed version with another hash than its name's counts as damage`() throws {
+            var draft = try Draft(Self.calling, flags: "")
+            let need = try draft.table(.versionNeeds)
+            let entry = need + Int(try #require(draft.image.bytes.integer(at: need + 8, as: UInt32.self)))
+            let hash = try #require(draft.image.bytes.integer(at: entry, as: UInt32.self))
+            draft.put(hash ^ 1, at: entry)
+            #expect(draft.damage()?.contains("needs does not have the hash of its name") == true)
+        }
+
+        @Test(arguments: [(0x20, false), (0x10, true), (0xA0, true), (0xF0, true)] as [(UInt8, Bool)])
+        func `an undefined symbol is required unless it is weak, also with a binding that nobody knows`(
+            _ info: UInt8,
+            _ isRequired: Bool
+        ) throws {
+            let source = """
+                __attribute__((weak)) int absent(void);
+                __attribute__((visibility("default"))) int used(void) { return absent ? absent() : 0; }
+
+                """
+            var draft = try Draft(source, flags: "")
+            let count = try draft.symbolCount()
+            let index = try #require(
+                (1..<count).first { index in
+                    draft.image.symbol(at: index, draft.dynamic)
+                        .map { draft.image.string(draft.dynamic, at: $0.name) == "absent" } ?? false
+                }
+            )
+            let symbols = try #require(draft.dynamic.symbols)
+            draft.put(info, at: symbols + 24 * index + 4)
+            let image = try ELFImage(ImageBytes(copying: draft.bytes, path: "draft.so"))
+            let required = unsafe image.requiredSymbols(draft.dynamic) { _, _ in true }
+            #expect(required.names.contains("absent") == isRequired)
+        }
+
         @Test(
             arguments: ["bfd", "gold", "lld"].filter { Fixtures.has("ld.\($0)") },
             [calling, "extern int optind; int *hidden(void) { return &optind; }\n"]

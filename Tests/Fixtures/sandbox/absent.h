@@ -37,6 +37,14 @@ static const struct absence {
     {"limits", SYS_prlimit64, SYS_prlimit64, 0, 0, 0, EPERM},
     /* No call closes a range of descriptors. */
     {"descriptors", 436, 436, 0, 0, 0, ENOSYS},
+    /* There are no files in memory. */
+    {"memory-files", SYS_memfd_create, SYS_memfd_create, 0, 0, 0, EPERM},
+    /* No descriptor can be sent. */
+    {"messages", SYS_sendmsg, SYS_sendmsg, 0, 0, 0, EPERM},
+    /* clone3 is refused as no kernel refuses it, so that the C library tries nothing else. */
+    {"threads", 435, 435, 0, 0, 0, EPERM},
+    /* How children have ended is told by wait4 alone. */
+    {"waits", SYS_waitid, SYS_waitid, 0, 0, 0, EPERM},
 };
 
 /** Puts a filter in front of this process, and of the programs that it runs. Returns whether there is such a layer. */

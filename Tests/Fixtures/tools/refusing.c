@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * refusing LAYER... -- PROGRAM [ARGUMENT]...: runs a program as on a system that lacks layers of the sandbox.
+ * refusing LAYER... -- PROGRAM [ARGUMENT]...: runs a program as on a system that lacks layers of the sandbox, or what a runner needs.
  */
 #define _GNU_SOURCE
 
