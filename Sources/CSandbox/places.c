@@ -35,6 +35,15 @@ static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/d
 static char mapped[MAPPED_COUNT][512];
 static const char *mapped_places[MAPPED_COUNT + 1];
 
+/** Whether a directory is one of the system's places, or below one, which shows it. */
+static int is_in_system(const char *path) {
+    for (const char *const *place = system_places; *place != 0; place++) {
+        const size_t length = strlen(*place);
+        if (strncmp(*place, path, length) == 0 && (path[length] == 0 || path[length] == '/')) return 1;
+    }
+    return 0;
+}
+
 static int add_mapped(struct dl_phdr_info *info, size_t size, void *context) {
     int *count = context;
     const char *end = info->dlpi_name != NULL ? strrchr(info->dlpi_name, '/') : NULL;
@@ -47,6 +56,7 @@ static int add_mapped(struct dl_phdr_info *info, size_t size, void *context) {
     }
     memcpy(mapped[*count], info->dlpi_name, length);
     mapped[*count][length] = 0;
+    if (is_in_system(mapped[*count])) return 0;
     mapped_places[*count] = mapped[*count];
     mapped_places[++*count] = NULL;
     return 0;

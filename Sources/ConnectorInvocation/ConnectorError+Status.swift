@@ -43,15 +43,27 @@ extension ConnectorError {
                     ? nil : .nanoseconds(Int64(min($0.retry_after_ns, Self.longestRetryAfter)))
             }
         )
+        if domain == ServiceFailure.hostDomain { isServiceRefusal = true }
     }
 
-    /// The remedy for a failure whose source is not the vendor, which the usual remedy of the code is about; nil if there is none.
-    private static func remedy(_ domain: String, _ detail: Int32) -> String? {
+    /// The remedy for a failure that the usual remedy of the code is not about; nil if there is none.
+    static func remedy(_ domain: String, _ detail: Int32) -> String? {
         switch domain {
         case "errno": SystemError(detail).diskRemedy ?? SystemError(detail).limitRemedy
         case "proxy":
             "check https_proxy and http_proxy, and that the proxy works; no_proxy names the hosts that are reached without it"
-        case "tls": "check that the endpoint is correct, and the certificate and the TLS settings of its server"
+        case "tls":
+            "check that the endpoint is correct, the certificate and the TLS settings of its server, and SSL_CERT_FILE here"
+        case "", "host", "http": nil
+        default: remedy(forStatus: detail)
+        }
+    }
+
+    /// The remedy for a vendor's HTTP status whose code covers more than it; nil if there is none.
+    private static func remedy(forStatus status: Int32) -> String? {
+        switch status {
+        case 423: "wait until whoever locked it unlocks it, or the lock expires"
+        case 507: "make room at the vendor, or ask for a higher quota"
         default: nil
         }
     }

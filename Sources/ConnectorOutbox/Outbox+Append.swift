@@ -21,10 +21,12 @@ extension Outbox {
     ) async throws(ConnectorError) -> [String] {
         let bytes = events.reduce(0) { $0 + $1.payload.count }
         do throws(ConnectorError) {
-            let engine = try await engine()
-            let bounds = state.withLock { state in
-                paths.reduce(into: [:]) { $0[$1] = state.targets[$1]?.policy.queueBound }
+            // Mostly in one step: the threads of many callers contend for the state.
+            let (open, bounds) = state.withLock { state in
+                let bounds = paths.reduce(into: [:]) { $0[$1] = state.targets[$1]?.policy.queueBound }
+                return (state.isClosing ? nil : state.openEngine, bounds)
             }
+            let engine = if let open { open } else { try await engine() }
             guard bounds.isEmpty else {
                 return try await append(events, bytes, to: paths, within: bounds, engine, by: deadline)
             }
@@ -139,7 +141,7 @@ extension Outbox {
         // Only the engine knows for which connectors a stored event is new.
         if !taking.isEmpty, step.isApplied.contains(false) { try? await refresh(engine) }
         // The connector was removed or moved between the caller's look at the tree and this step.
-        let isLate = state.withLock { state in taking.contains { state.targets[$0] == nil } }
+        let isLate = state.withLock { state in taking.contains { !state.targets.keys.contains($0) } }
         if isLate { await settleLateEvents(of: taking) }
     }
 

@@ -25,25 +25,39 @@ extension Outbox {
         let task = Task {
             // Read after the registration, so that no change between the two is missed.
             let places = state.withLock { state in paths.map { state.currentPath(of: $0) } }
-            let records: [OutboxRecord]
+            let changes: [DeliveryChange]
             do throws(ConnectorError) {
                 let engine = try await engine()
-                records = try await engine.records(RecordSelection(paths: Set(places + paths), ids: [id]))
+                let records = try await engine.records(RecordSelection(paths: Set(places + paths), ids: [id]))
                 if !engine.isShared { state.withLock { watch(&$0) } }
+                changes = zip(paths, places).map { path, place in
+                    // The event of a connector that is moving may still be at the old path, where it is dropped once it is at the new one.
+                    let old = records.first { $0.path == path && (path == place || $0.state != .dropped) }
+                    let record = records.first { $0.path == place } ?? old
+                    // An event that the engine has forgotten was delivered, or dropped long ago.
+                    return record?.change(at: path) ?? DeliveryChange(path, .delivered)
+                }
+                if changes.contains(where: \.state.isFinal) {
+                    await awaitCount(of: id, at: Set(places + paths), engine)
+                }
             } catch {
                 // If the host closes, the engine may have closed under the call.
                 if !isClosing { onFailure(error) }
                 return continuation.finish()
             }
-            for (path, place) in zip(paths, places) {
-                // The event of a connector that is moving may still be at the old path, where it is dropped once it is at the new one.
-                let old = records.first { $0.path == path && (path == place || $0.state != .dropped) }
-                let record = records.first { $0.path == place } ?? old
-                // An event that the engine has forgotten was delivered, or dropped long ago.
-                subscriber.begin(with: record?.change(at: path) ?? DeliveryChange(path, .delivered))
-            }
+            for change in changes { subscriber.begin(with: change) }
         }
         reading.withLock { $0 = task }
+    }
+
+    /// Waits until the statistics include what the engine's records say of an event, so that a subscriber finds it counted.
+    private func awaitCount(of id: String, at paths: Set<String>, _ engine: any OutboxEngine) async {
+        let (deliveries, isElsewhere) = state.withLock { state in
+            (paths.compactMap { state.deliveries[$0] }, state.lock == nil && !engine.isShared)
+        }
+        for delivery in deliveries { await delivery.counted(id) }
+        // Another process delivers.
+        if isElsewhere { try? await refresh(engine) }
     }
 
     /// Notifies receipts of what became of their events in other processes, and of the events that operators dropped: this

@@ -59,9 +59,9 @@ public struct Receipt: Sendable {
 
     /// What becomes of the event: first how it stands at each connector, then every change, until all are final.
     ///
-    /// Changes made by another process on the same outbox arrive within a second, without its failed attempts. On NATS, a host
-    /// does not learn of another host's deliveries. The sequence is for one consumer. It also ends when the host closes,
-    /// or the outbox cannot be read.
+    /// An event is called delivered, or dead, once the report counts it as such. Changes made by another process on the same outbox
+    /// arrive within a second, without its failed attempts. On NATS, a host does not learn of another host's deliveries. The
+    /// sequence is for one consumer. It also ends when the host closes, or the outbox cannot be read.
     public var changes: some AsyncSequence<DeliveryChange, Never> & Sendable {
         follow { _ in }
     }

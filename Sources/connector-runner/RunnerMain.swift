@@ -20,7 +20,7 @@ enum RunnerMain {
     static func main() {
         let arguments = ProcessArguments.all
         guard arguments.count >= 2, let parent = Int32(arguments[1]),
-            let settings = SandboxSettings(arguments: arguments.dropFirst(2))
+            let settings = SandboxSettings(arguments: Array(arguments.dropFirst(2)))
         else {
             RunnerFailure.report(
                 "connector-runner is started by connector-host, for connectors with \"isolation\": \"process\""

@@ -83,6 +83,25 @@ import Testing
         #expect(document["failing"] == 2)
     }
 
+    @Test func `validate warns of a file of authorities and of a proxy that cannot be used`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))]])
+        var program = workspace.program
+        program.environment["XDG_STATE_HOME"] = workspace.path
+        program.environment["SSL_CERT_FILE"] = "/nonexistent/ca.pem"
+        program.environment["https_proxy"] = "socks5://proxy"
+        let document = try JSONValue(parsing: try await program.run("validate", "--json").output)
+        #expect(document["valid"] == true)
+        let warnings = document["warnings"]?.array?.compactMap(\.string) ?? []
+        #expect(
+            warnings.contains { warning in
+                warning.hasPrefix("SSL_CERT_FILE names /nonexistent/ca.pem,") && warning.contains("No such file")
+            },
+            "\(warnings)"
+        )
+        #expect(warnings.contains { $0.hasSuffix("correct https_proxy") }, "\(warnings)")
+    }
+
     @Test func `a path that leads to no plugin is a fault at its place, with the path that was meant`() async throws {
         let workspace = try Workspace()
         shell("mkdir '\(workspace.path)/P' && cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/P/libhello.so'")

@@ -3,6 +3,7 @@
 
 #if os(Linux)
     import ConnectorManifest
+    import Glibc
     import Testing
 
     /// What the commands say where the system refuses what they need, and what they make of the state in which they are started.
@@ -13,8 +14,12 @@
             _ arguments: String...,
             in workspace: Workspace
         ) async throws -> Program.Result {
+            try await start(lacking: layer, arguments, in: workspace).finish()
+        }
+
+        private func start(lacking layer: String, _ arguments: [String], in workspace: Workspace) throws -> Child {
             let words = [layer, "--", Program.path] + arguments
-            return try await Child(start: FixturePlugins.tool("refusing"), words, workspace.program).finish()
+            return try Child(start: FixturePlugins.tool("refusing"), words, workspace.program)
         }
 
         /// Runs the program as one of a process that ignores the ends of its children.
@@ -89,6 +94,16 @@
                 result.error.hasSuffix("gate: nothing can be learned: Operation not permitted\n"),
                 "\(result.error)"
             )
+        }
+
+        @Test func `a host that learns, and could not, fails when it is stopped`() async throws {
+            let workspace = try isolated(FixturePlugins.good("sync"))
+            let host = try start(lacking: "seccomp", ["run", "--learn"], in: workspace)
+            while try await workspace.program.run("status", "--attach", "--json").status != 0 {}
+            host.signal(SIGTERM)
+            let result = try await host.finish()
+            #expect(result.status == 1, "\(result)")
+            #expect(result.error.contains("gate: nothing can be learned: Operation not permitted\n"), "\(result)")
         }
 
         @Test func `a stack that is too small is an error, and not a crash`() async throws {

@@ -38,6 +38,40 @@ import Testing
         #expect(fix(nil)?.contains("status --learn") == false)
     }
 
+    @Test(
+        arguments: [
+            (nil, "errno 13", false), (.process, "errno 13", true), (.process, nil, true), (.process, "s3 403", false),
+        ] as [(Isolation.Kind?, String?, Bool)]
+    )
+    func `what a call may not use may be denied by the sandbox only in a runner, and not if a vendor refuses it`(
+        _ isolation: Isolation.Kind?,
+        _ cause: String?,
+        _ mayBeSandbox: Bool
+    ) {
+        let error = ConnectorError(.denied, "it is not permitted", connector: "gate", cause: cause)
+        var gate = GateReport(path: "gate", state: .open)
+        gate.isolation = isolation
+        let shown = Remedy.completing(error, from: Report(gates: [gate], state: .open))
+        let text = ErrorLines(error: shown, occasion: .call).lines(TextStyle(isColoured: false)).joined()
+        #expect(text.contains("name it in the connector's \"sandbox\"") == mayBeSandbox, "\(text)")
+        gate.error = error
+        let document = StatusDocument(report: Report(gates: [gate], state: .open), duration: .seconds(1))
+        let status = document.lines(TextStyle(isColoured: false)).joined()
+        #expect(status.contains("name it in the connector's \"sandbox\"") == mayBeSandbox, "\(status)")
+    }
+
+    @Test(arguments: [("s3 403", true), ("errno 13", false), (nil, false)] as [(String?, Bool)])
+    func `what a vendor denies is a matter of the credentials' permissions, at opening and in a call`(
+        _ cause: String?,
+        _ isVendors: Bool
+    ) {
+        let error = ConnectorError(.denied, "it is not permitted", connector: "gate", cause: cause)
+        for occasion in [Remedy.Occasion.opening, .call] {
+            let text = ErrorLines(error: error, occasion: occasion).lines(TextStyle(isColoured: false)).joined()
+            #expect(text.contains("check the permissions of the credentials") == isVendors, "\(text)")
+        }
+    }
+
     @Test(arguments: [("sandbox: off", true), ("sandbox: filter, Landlock 7, namespaces", false)])
     func `a sandbox that holds nothing is red, and no other`(_ sandbox: String, _ isRed: Bool) {
         var gate = GateReport(path: "gate", state: .open)

@@ -143,6 +143,21 @@ import Testing
         #expect(next(outer, count: 2) == .pause(all, atLeast: nil, .connection))
     }
 
+    @Test(arguments: [true, false])
+    func `a refusal that may pass, or is the host's own, divides a batch, and no event dies of it`(_ isOfHost: Bool) {
+        var error = ConnectorError(.tooLarge, "no", isRetryable: !isOfHost)
+        error.isServiceRefusal = isOfHost
+        func decide(_ count: Int) -> DeliveryDecision {
+            let batch = OutboxBatch(events: (1...count).map { .numbered($0) })
+            return DeliveryDecision(.failure(error), of: batch) { _, _ in Self.later }
+        }
+        #expect(decide(2).next == .split && decide(2).outcomes == [.waiting, .waiting])
+        let failure = DeliveryFailure(.tooLarge, "no")
+        #expect(decide(1).next == .pause(failure, atLeast: nil, .everyEvent) && decide(1).outcomes == [.waiting])
+        let alone = decision(.failure(error), attempts: [1]) { _, _ in Self.later }
+        #expect(alone.next == .leave(failure, until: Self.later) && alone.outcomes == [.retry(at: Self.later)])
+    }
+
     @Test func `events that wait on their own and fail together as a batch are tried again together`() {
         let decision = decision(.failure(ConnectorError(.conflict, "no")), attempts: [1, 4]) { entry, _ in
             Timestamp(nanoseconds: Self.now.nanoseconds + UInt64(entry.attempts))

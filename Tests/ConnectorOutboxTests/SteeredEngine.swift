@@ -15,6 +15,8 @@ final class SteeredEngine: OutboxEngine {
     /// Whether callers wait, once their events are stored, for ``mayReturn``.
     let holdsCallers = Atomic(false)
     let mayReturn = OneShot<Void>()
+    /// Whether deliveries wait, once their attempts are recorded, for ``mayReturn``.
+    let holdsDeliveries = Atomic(false)
     /// How many callers have been held.
     let held = Atomic(0)
     /// How many calls have begun to store.
@@ -23,6 +25,8 @@ final class SteeredEngine: OutboxEngine {
     let failing = Atomic(0)
     /// How many readings of records fail.
     let unreadable = Atomic(0)
+    /// How many readings of records have ended.
+    let recordReadings = Atomic(0)
     /// How many attempts to record a delivery fail.
     let unsettled = Atomic(0)
     let isShared: Bool
@@ -42,11 +46,14 @@ final class SteeredEngine: OutboxEngine {
         storing.add(1, ordering: .relaxed)
         await mayStore.wait()
         let step = try await inner.append(events, to: paths, onStored)
-        if holdsCallers.load(ordering: .relaxed) {
-            held.add(1, ordering: .relaxed)
-            await mayReturn.wait()
-        }
+        await hold(holdsCallers)
         return step
+    }
+
+    private func hold(_ isWanted: borrowing Atomic<Bool>) async {
+        guard isWanted.load(ordering: .relaxed) else { return }
+        held.add(1, ordering: .relaxed)
+        await mayReturn.wait()
     }
 
     func batch(
@@ -63,7 +70,9 @@ final class SteeredEngine: OutboxEngine {
         _ attempt: Attempt
     ) async throws(ConnectorError) -> OutboxStep {
         try fail(unsettled)
-        return try await inner.settle(batch, outcomes, attempt)
+        let step = try await inner.settle(batch, outcomes, attempt)
+        await hold(holdsDeliveries)
+        return step
     }
 
     func expediteRetries(of path: String, now: Timestamp) async throws(ConnectorError) {
@@ -85,6 +94,7 @@ final class SteeredEngine: OutboxEngine {
 
     func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
         try fail(unreadable)
+        defer { recordReadings.add(1, ordering: .relaxed) }
         return try await inner.records(selection)
     }
 

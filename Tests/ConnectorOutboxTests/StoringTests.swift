@@ -3,6 +3,7 @@
 
 import ConnectorBase
 import ConnectorManifest
+import ConnectorPlatform
 import ConnectorTestSupport
 import Synchronization
 import Testing
@@ -12,6 +13,18 @@ import Testing
 
 /// Where events are stored they are counted, and their deliveries told of them, before their callers resume.
 @Suite(.timeLimit(.minutes(1))) struct StoringTests {
+    /// How many events were reported to be stored.
+    private final class Reports: Sendable {
+        let count = Atomic(0)
+    }
+
+    /// Runs each job at once, on the thread that makes it ready.
+    private final class InlineExecutor: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
     /// An outbox whose callers are held once their events are stored.
     private func holding(_ policy: DeliveryPolicy = DeliveryPolicy()) async throws -> (SteeredEngine, Bench) {
         let engine = try await SteeredEngine.inMemory()
@@ -84,6 +97,37 @@ import Testing
         #expect(bench.statistics().queued == 0 && bench.statistics("b").queued == 0)
         #expect(bench.vendors["b"]?.batches == [["event-1"]])
         await bench.outbox.close()
+    }
+
+    @Test func `all events of a transaction are counted before the first of their callers runs again`() async throws {
+        let file = SQLiteThread.File(
+            open: { () throws(Database.Failure) in try OutboxTables(":memory:") },
+            recover: { failure, _ throws(Database.Failure) in throw failure },
+            restore: { _ in }
+        )
+        let thread = try await SQLiteThread(watch: StatementWatch(), file)
+        let (begun, gate, executor, reports) = (OneShot<Void>(), Monitor(false), InlineExecutor(), Reports())
+        let holder = Task {
+            try await thread.perform(isStable: false) { _ throws(Database.Failure) in
+                begun.send()
+                gate.wait { isOpen in isOpen ? .proceed(()) : .wait(until: nil) }
+            }
+        }
+        await begun.wait()
+        // Each has queued its event when its task has been made, and runs again when the file's thread resumes it.
+        let callers = (1...3).map { number in
+            Task(executorPreference: executor) {
+                _ = try await thread.store([.numbered(number)], to: ["a"]) { _ in
+                    reports.count.add(1, ordering: .relaxed)
+                }
+                return reports.count.load(ordering: .relaxed)
+            }
+        }
+        gate.withLock { $0 = true }
+        gate.signal()
+        for caller in callers { #expect(try await caller.value == 3) }
+        try await holder.value
+        await thread.close()
     }
 
     @Test func `nobody learns of an event that is not stored`() async throws {

@@ -90,19 +90,21 @@ impl Error {
     }
 
     /// The error for a response other than success, with its Retry-After. A redirect is the answer of a proxy or a captive
-    /// portal, and so is a web page under 400 or 422; the call may be tried again.
+    /// portal, and so is a web page under 400, 413 or 422; the call may be tried again.
     pub(crate) fn of_response(response: &Response, vendor: &str) -> Error {
         let foreign = match response.status {
             300..=399 => Some("a redirect"),
-            400 | 422 if response.is_page() => Some("a web page"),
+            400 | 413 | 422 if response.is_page() => Some("a web page"),
             _ => None,
         };
         if let Some(foreign) = foreign {
-            let message = format!(
-                "{foreign} (HTTP {}) came instead of {vendor}'s answer; a proxy or a captive portal may have sent it",
-                response.status
-            );
-            return Error { detail: response.status as i32, ..Error::protocol(message).in_domain(vendor) };
+            let (status, origin) = match response.status {
+                413 => (Status::TOO_LARGE, "a gateway on the way takes only smaller requests: raise its limit"),
+                _ => (Status::PROTOCOL, "a proxy or a captive portal may have sent it"),
+            };
+            let message = format!("{foreign} (HTTP {}) came instead of {vendor}'s answer; {origin}", response.status);
+            let detail = response.status as i32;
+            return Error { is_retryable: true, detail, ..Error::new(status, message).in_domain(vendor) };
         }
         let status = match response.status {
             400 | 422 => Status::INVALID,
@@ -120,6 +122,8 @@ impl Error {
         let mut error = Error::new(status, format!("{vendor} answered HTTP {}", response.status)).in_domain(vendor);
         error.is_retryable &= response.status != 505;
         error.retry_after = response.retry_after();
+        // Temporary: RFC 9110, section 15.5.14.
+        error.is_retryable |= response.status == 413 && error.retry_after.is_some();
         error.detail = response.status as i32;
         error
     }
@@ -207,6 +211,7 @@ mod tests {
             (401, Status::UNAUTHORIZED, false),
             (404, Status::NOT_FOUND, false),
             (412, Status::CONFLICT, false),
+            (413, Status::TOO_LARGE, true),
             (418, Status::FAILED, false),
             (429, Status::RATE_LIMITED, true),
             (501, Status::UNSUPPORTED, false),
@@ -225,6 +230,7 @@ mod tests {
     fn a_web_page_is_not_the_vendors_refusal() {
         for (status, content_type, body, is_foreign) in [
             (400, "text/html; charset=utf-8", "Bad request", true),
+            (413, "text/html", "<html>", true),
             (422, "Application/XHTML+xml", "Bad request", true),
             (400, "application/json", " \u{FEFF}<html>", true),
             (400, "", "<html>", true),
@@ -238,7 +244,10 @@ mod tests {
             let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
             let response = Response { status, headers, body: body.into(), now: Duration::ZERO };
             let error = Error::of_response(&response, "vendor");
-            assert_eq!((error.status == Status::PROTOCOL, error.is_retryable), (is_foreign, is_foreign), "{body:?}");
+            let foreign_status = if status == 413 { Status::TOO_LARGE } else { Status::PROTOCOL };
+            assert_eq!(error.is_retryable, is_foreign, "{body:?}");
+            assert!(!is_foreign || error.status == foreign_status, "{body:?}");
+            assert!(is_foreign || error.status != Status::PROTOCOL, "{body:?}");
             assert_eq!(error.message.starts_with("a web page (HTTP 4"), is_foreign, "{}", error.message);
             assert_eq!(error.retry_after.is_none(), is_foreign);
         }

@@ -144,7 +144,17 @@ impl Host {
         let data = if json.is_empty() { std::ptr::null() } else { json.as_ptr() };
         match unsafe { (events.emit)(events.context, name.as_ptr(), name.len() as u64, data, json.len() as u64) } {
             0 => Ok(()),
-            status => Err(Error::new(Status(status), format!("the host refused the event {name:?}"))),
+            status => {
+                let mut message = format!("the host refused the event {name:?}");
+                if Status(status) == Status::TOO_LARGE {
+                    message += &format!(
+                        ": its name has {} bytes, and may have 64; its JSON has {}, and may have 65536",
+                        name.len(),
+                        json.len()
+                    );
+                }
+                Err(Error::new(Status(status), message).in_domain("host"))
+            }
         }
     }
 

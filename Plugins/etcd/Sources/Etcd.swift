@@ -62,9 +62,19 @@ final class Etcd: SettingsPlugin {
         defaults.completing(try await connection.snapshot().values)
     }
 
+    /// Asks for the setting's own key, and for no other.
+    func get(key: String) async throws -> JSONValue {
+        try SettingsChange.checkKey(key)
+        let stored = try await connection.stored(key)
+        return defaults.completing(stored)[key] ?? .null
+    }
+
     func change(_ change: SettingsChange) async throws {
         try defaults.check(change)
         try SettingsDefaults.checkSize(of: change.values, "the change")
+        // A removal always fits, also where other clients have stored too much.
+        let adds = change.values.members.contains { $0.value != .null }
+        if adds { try await connection.snapshot().check(change) }
         try await connection.change(change)
     }
 

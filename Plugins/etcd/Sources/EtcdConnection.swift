@@ -9,6 +9,10 @@ internal import Synchronization
 final class EtcdConnection: Sendable {
     /// The most bytes to read of a refusal.
     private static let refusalLimit = 64 * 1024
+    /// The most bytes to read of an answer with settings.
+    static let answerLimit = 16 << 20
+    /// The longest silence of the server while it sends settings.
+    private static let readingSilence: Duration = .seconds(30)
     /// The longest silence of a watch; the server reports its progress every 10 minutes.
     private static let silence: Duration = .seconds(900)
     /// The server's words for a token from before a change of users or roles; the second text is from older servers.
@@ -27,11 +31,30 @@ final class EtcdConnection: Sendable {
     }
 
     /// Reads every setting.
-    func snapshot() async throws(PluginError) -> EtcdSnapshot {
-        let answer = try await authorized(requests.all) { request throws(PluginError) in
-            try EtcdAnswer.range.body(of: try await self.host.http.send(request)) { self.failure($0) }
+    func snapshot() async throws(PluginError) -> EtcdSnapshot { try await read(requests.all) }
+
+    /// Reads one setting; nothing if it is not stored.
+    func stored(_ name: String) async throws(PluginError) -> JSONObject { try await read(requests.one(name)).values }
+
+    private func read(_ request: HTTPRequest) async throws(PluginError) -> EtcdSnapshot {
+        let answer = try await authorized(request) { request throws(PluginError) in
+            try EtcdAnswer.range.body(of: try await self.whole(request)) { self.failure($0) }
         }
         return try EtcdSnapshot(answer, requests)
+    }
+
+    /// Reads an answer with settings. If it is too long, other clients have stored too much: the host would blame the server.
+    private func whole(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        let stream = try await host.http.stream(request, silence: Self.readingSilence)
+        var answer = HTTPResponse(status: stream.status, headers: stream.headers)
+        var parts = stream.makeAsyncIterator()
+        while let part = try await parts.next() {
+            guard part.count <= Self.answerLimit - answer.body.count else {
+                throw EtcdSnapshot.excess("has more than \(Self.answerLimit >> 20) MiB")
+            }
+            answer.body += part
+        }
+        return answer
     }
 
     /// Changes settings, all or none.

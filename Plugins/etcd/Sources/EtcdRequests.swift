@@ -36,6 +36,9 @@ struct EtcdRequests: Sendable {
     /// Asks for every key below the prefix.
     var all: HTTPRequest { request("/v3/kv/range", .object(range)) }
 
+    /// Asks for the key of one setting.
+    func one(_ name: String) -> HTTPRequest { request("/v3/kv/range", ["key": .string(Self.encoded(prefix + name))]) }
+
     /// Changes several keys in one transaction.
     func change(_ change: SettingsChange) -> HTTPRequest {
         let operations = change.values.members.map { member -> JSONValue in

@@ -6,6 +6,9 @@ internal import ConnectorManifest
 
 /// The stored settings at one revision of etcd.
 struct EtcdSnapshot: Sendable {
+    /// The most bytes of all settings as JSON: in Base64, they stay well below ``EtcdConnection/answerLimit``.
+    private static let byteLimit = 8 << 20
+
     private(set) var revision: Int64
     private(set) var values: JSONObject
 
@@ -21,11 +24,31 @@ struct EtcdSnapshot: Sendable {
     }
 
     /// Throws if there are too many settings: other clients may store their own keys below the prefix.
-    private func checkCount() throws(PluginError) {
+    ///
+    /// - Parameter verb: What etcd does, in the message.
+    private func checkCount(_ verb: String = "has") throws(PluginError) {
         guard values.members.count > SettingsChange.countLimit else { return }
-        throw PluginError(
+        throw Self.excess("\(verb) more than \(SettingsChange.countLimit) settings")
+    }
+
+    /// Throws if a change would leave too many settings, or more bytes than can be read at once; not if it leaves fewer bytes than there are.
+    func check(_ change: SettingsChange) throws(PluginError) {
+        var next = self
+        for member in change.values.members {
+            // In a conditional expression, a literal nil would become `JSONValue.null`.
+            next.values[member.name] = member.value == .null ? JSONValue?.none : member.value
+        }
+        try next.checkCount("would have")
+        let size = JSONValue.object(next.values).utf8().count
+        guard size > Self.byteLimit, size > JSONValue.object(values).utf8().count else { return }
+        throw Self.excess("would have more than \(Self.byteLimit >> 20) MiB of settings")
+    }
+
+    /// The error for more settings than there may be.
+    static func excess(_ what: String) -> PluginError {
+        PluginError(
             .tooLarge,
-            "etcd has more than \(SettingsChange.countLimit) settings below the prefix; use a longer prefix",
+            "etcd \(what) below the prefix; remove some, or use a longer prefix",
             domain: "etcd"
         )
     }

@@ -116,16 +116,39 @@ final class EtcdWatch: Sendable {
         return result
     }
 
-    /// Announces the differences, and moves on to the next snapshot even if that fails: the settings have changed
-    /// anyway.
+    /// Announces the differences, in as many events as they need, and moves on to the next snapshot even if that fails: the settings have
+    /// changed anyway.
     private func advance(_ last: inout EtcdSnapshot, to next: EtcdSnapshot) {
         let changes = defaults.changes(from: last.values, to: next.values)
         last = next
-        guard !changes.isEmpty else { return }
         do throws(PluginError) {
-            try host.events.emit(SettingsChange.event, .object(changes))
+            for event in Self.events(of: changes) { try host.events.emit(SettingsChange.event, .object(event)) }
         } catch {
             host.log.log(.warning, "a change of settings was not announced", ["reason": .string(error.message)])
         }
+    }
+
+    /// Divides changes into events that the host and its listeners take. After them comes an empty one, upon which all who watch read the
+    /// settings again, if a value is too long for any event.
+    private static func events(of changes: JSONObject) -> [JSONObject] {
+        let limit = Events.byteLimit
+        var events: [[(String, JSONValue)]] = []
+        var size = 0
+        var isComplete = true
+        for member in changes.members {
+            let change = (member.name, member.value)
+            let bytes = JSONValue.object(JSONObject([change])).utf8().count
+            guard bytes <= limit else {
+                isComplete = false
+                continue
+            }
+            if events.isEmpty || size + bytes > limit || events[events.count - 1].count == SettingsChange.countLimit {
+                events.append([])
+                size = 0
+            }
+            events[events.count - 1].append(change)
+            size += bytes
+        }
+        return events.map { JSONObject($0) } + (isComplete ? [] : [JSONObject()])
     }
 }

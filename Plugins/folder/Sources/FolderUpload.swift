@@ -30,6 +30,8 @@ final class FolderUpload {
     /// Where the last part begins, and the hash of everything before it: the part may arrive again.
     private var last: (start: UInt64, hash: SHA256)?
     private var isInPlace = false
+    /// Why the disk may lack what was written. The system reports that once only, so every further attempt fails for the same reason.
+    private var failure: PluginError?
 
     init(_ request: FileUploadRequest, in root: FolderRoot, partSize: Int) throws(PluginError) {
         _ = try FolderRoot.segments(of: request.path)
@@ -98,11 +100,17 @@ final class FolderUpload {
                 "the upload has \(self.size) bytes with the SHA-256 \(found), not \(size) with \(digest ?? "any")"
             )
         }
+        if let failure { throw failure }
         let message = "\"\(request.path)\" cannot be put"
         // A part that failed halfway and was not repeated may have left bytes past the end.
         guard ftruncate(handle.descriptor, off_t(clamping: size)) == 0 else { throw FolderFailure.error(message) }
         try FolderAttributes.set(contentType: request.contentType, digest: found, of: handle)
-        guard fsync(handle.descriptor) == 0 else { throw FolderFailure.error(message) }
+        guard fsync(handle.descriptor) == 0 else {
+            var failure = FolderFailure.error(message)
+            failure.isRetryable = false
+            self.failure = failure
+            throw failure
+        }
         let (directories, name) = try FolderRoot.segments(of: request.path)
         let parent: FolderHandle
         do throws(PluginError) {
@@ -114,7 +122,12 @@ final class FolderUpload {
         }
         try place(as: name, in: parent, message)
         isInPlace = true
-        try root.sync(parent, message)
+        do throws(PluginError) {
+            try root.sync(parent, message)
+        } catch {
+            failure = error
+            throw error
+        }
         return try FolderFile(path: request.path, handle: handle).entry()
     }
 

@@ -38,16 +38,23 @@ struct PointTimes {
         return slot.time
     }
 
-    /// Derives the digits below a millisecond, or below a microsecond if the time has microseconds, from the event's
-    /// identifier. So the time of a timestamp is the same in every attempt, and differs from that of simultaneous
-    /// events.
+    /// The precisions of timestamps, in nanoseconds: seconds, milliseconds and microseconds.
+    private static let units: [UInt64] = [1_000_000_000, 1_000_000, 1000]
+
+    /// Derives the digits below the timestamp's precision from the event's identifier. So an event has the same time in every attempt, and
+    /// rarely that of another one of its moment, which may be in another delivery.
     private static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
         let nanoseconds = event.timestamp?.nanoseconds ?? now.nanoseconds / 1_000_000 * 1_000_000
-        let unit: UInt64 = nanoseconds % 1_000_000 == 0 ? 1_000_000 : 1000
-        guard nanoseconds % unit == 0 else { return nanoseconds }
-        let hash = event.messageId.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        guard let unit = units.first(where: { nanoseconds % $0 == 0 }) else { return nanoseconds }
+        return nanoseconds &+ hash(event.messageId) % unit
+    }
+
+    /// FNV-1a with the last steps of MurmurHash3: without them, identifiers with successive numbers share too many remainders.
+    private static func hash(_ identifier: String) -> UInt64 {
+        var hash = identifier.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        for factor in [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53] as [UInt64] {
+            hash = (hash ^ hash >> 33) &* factor
         }
-        return nanoseconds &+ hash % unit
+        return hash ^ hash >> 33
     }
 }

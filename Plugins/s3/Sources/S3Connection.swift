@@ -24,6 +24,8 @@ struct S3Connection: Sendable {
         var request = signature.signed(request, at: host.clock.now)
         // Not signed, because proxies change it. A range of a compressed answer would be a range of other bytes.
         request.headers["Accept-Encoding"] = "identity"
+        // The signature is for one host, and S3 says in a redirect which region and which endpoint the bucket has.
+        request.keepsOrigin = true
         let response = try await host.http.send(request)
         guard statuses.contains(response.status) else { throw failure(response, to: request) }
         return response
@@ -87,26 +89,55 @@ struct S3Connection: Sendable {
                 response
             )
         }
+        // The answer to HEAD has no document.
+        if response.isRedirect, response.headers[Self.regionField] != nil { return failure(response, nil) }
         var failure = response.failure(vendor: "s3", now: host.clock.now)
-        if request.method == .head, response.status == 400 {
-            // The answer to HEAD has no words, and the request nothing else to object to.
+        // The answer to HEAD has no words.
+        guard request.method == .head else { return failure }
+        switch response.status {
+        case 400:
+            // The request has nothing else to object to.
             failure.status = .unauthorized
             failure.message += "; the credentials may have expired, or the region be another one"
+        case 403:
+            failure.message +=
+                "; the credentials may be wrong or lack a permission (without s3:ListBucket, this may be a missing file), "
+            failure.message += "or this machine's clock may be off"
+        default: break
         }
         return failure
     }
 
-    private func failure(_ response: HTTPResponse, _ document: XMLElement) -> PluginError {
-        let code = document["Code"]?.text ?? ""
-        var words = "\(code): \(document["Message"]?.text ?? "")"
-        for name in ["Region", "Endpoint", "BucketName"] {
-            if let text = document[name]?.text, !text.isEmpty { words += "; \(name) \(text)" }
+    /// The error for a document that says why, or for a redirect without one.
+    private func failure(_ response: HTTPResponse, _ document: XMLElement?) -> PluginError {
+        func text(_ name: String) -> String? { document?[name]?.text.isEmpty == false ? document?[name]?.text : nil }
+        let redirect = response.status == 301 ? "PermanentRedirect" : "TemporaryRedirect"
+        let code = document == nil ? redirect : text("Code") ?? ""
+        var words = "\(code): \(document == nil ? "the bucket has another endpoint" : text("Message") ?? "")"
+        let header = response.isRedirect ? response.headers : [:]
+        let places = [
+            ("Region", header[Self.regionField]), ("BucketName", nil),
+            ("Endpoint", header["Location"].flatMap { URLParts($0) }?.authority),
+        ]
+        for (name, other) in places {
+            if let place = text(name) ?? other { words += "; \(name) \(place)" }
         }
         // Leave out the body, which looks like a web page.
         let bare = HTTPResponse(status: max(400, response.status), headers: response.headers)
         var failure = bare.failure(vendor: "s3", words: String(words.prefix(300)), now: host.clock.now)
         failure.detail = Int32(clamping: response.status)
         if response.status < 400 { failure.message = "s3 answered HTTP \(response.status): \(words.prefix(300))" }
+        switch code {
+        case "RequestTimeTooSkewed": failure.message += "; set this machine's clock"
+        case "ExpiredToken": failure.message += "; renew accessKey, secretKey and sessionToken"
+        case "AuthorizationHeaderMalformed":
+            guard let region = text("Region") else { break }
+            (failure.status, failure.message) = (.invalid, failure.message + "; set \"region\" to \(region.prefix(40))")
+            return failure
+        default: break
+        }
+        // MinIO gives it several codes.
+        if response.status == 507 { failure.isRetryable = false }
         // A 403 with any other code refuses the request itself, not its signature.
         let denied: PluginStatus? = response.status == 403 && !code.isEmpty ? .denied : nil
         guard let status = Self.statuses[code] ?? denied else { return failure }
@@ -120,11 +151,14 @@ struct S3Connection: Sendable {
         )
     }
 
+    /// The header with the region of a bucket that is asked for in another one.
+    private static let regionField = "x-amz-bucket-region"
+
     /// The errors whose HTTP status says too little (docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
     private static let statuses: [String: PluginStatus] = [
         "AccessDenied": .denied, "AllAccessDisabled": .denied, "AccountProblem": .denied,
         "InvalidAccessKeyId": .unauthorized, "SignatureDoesNotMatch": .unauthorized, "ExpiredToken": .unauthorized,
-        "InvalidToken": .unauthorized, "InvalidSecurity": .unauthorized, "RequestTimeTooSkewed": .unauthorized,
+        "InvalidToken": .unauthorized, "InvalidSecurity": .unauthorized, "RequestTimeTooSkewed": .failed,
         "AuthorizationHeaderMalformed": .unauthorized, "PermanentRedirect": .invalid,
         "NoSuchKey": .notFound, "NoSuchBucket": .notFound, "NoSuchUpload": .notFound,
         "PreconditionFailed": .conflict, "ConditionalRequestConflict": .conflict, "OperationAborted": .conflict,
@@ -134,4 +168,8 @@ struct S3Connection: Sendable {
         "RequestTimeout": .timedOut, "EntityTooLarge": .tooLarge, "NotImplemented": .unsupported,
         "BadDigest": .unavailable, "XAmzContentSHA256Mismatch": .unavailable,
     ]
+}
+
+extension HTTPResponse {
+    fileprivate var isRedirect: Bool { (300..<400).contains(status) }
 }

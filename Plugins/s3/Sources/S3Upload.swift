@@ -154,9 +154,18 @@ final class S3Upload: Sendable {
                 }
             }
         } catch {
-            // S3 also answers so if the file is in place, or another one has just come or gone.
-            guard error.status == .notFound || error.status == .conflict else { throw error }
-            if try await !isInPlace() { throw error }
+            // S3 also answers so if the file is in place, or another one has just come or gone. After any other error that may pass, the
+            // file may be in place, too: the answer was lost, or is none that this adapter knows.
+            let mayBeInPlace = error.isRetryable && error.status != .rateLimited
+            guard mayBeInPlace || error.status == .notFound || error.status == .conflict else { throw error }
+            if try await isInPlace() { return }
+            guard error.detail == 412 else { throw error }
+            throw PluginError(
+                .conflict,
+                "another program has put or removed \"\(request.path)\" meanwhile: \(error.message)",
+                domain: error.domain,
+                detail: error.detail
+            )
         }
     }
 

@@ -15,6 +15,7 @@ final class WebDAV: FilesPlugin {
     private let requests: WebDAVRequests
     private let connection: WebDAVConnection
     private let host: Host
+    private let leftovers: WebDAVLeftovers
     private let uploads = Mutex<[String: WebDAVUpload]>([:])
     private let paths = PathMutex()
 
@@ -40,10 +41,11 @@ final class WebDAV: FilesPlugin {
         }
         self.host = host
         connection = WebDAVConnection(host: host, requests: requests)
+        leftovers = WebDAVLeftovers(host: host, requests: requests, connection: connection)
     }
 
     /// Reads the collection. Credentials are proved only if the server refuses the same request without them; a failure
-    /// of that request does not fail the opening.
+    /// of that request does not fail the opening. Removes what earlier uploads have left.
     func open() async throws -> [Evidence] {
         guard try await connection.find("")?.isCollection == true else {
             throw PluginError(
@@ -53,9 +55,12 @@ final class WebDAV: FilesPlugin {
             )
         }
         guard let username = requests.username else {
+            await leftovers.clean()
             return [.reachable("the server serves the collection to anyone")]
         }
         let stranger = await host.http.sendForEvidence(requests.find("", depth: 0, isAnonymous: true))
+        // A server that is slow has no time for it.
+        if stranger != nil { await leftovers.clean() }
         return switch stranger?.status {
         case 207: [.reachable("the server serves the collection without checking credentials")]
         case 401, 403: [.authenticated("the server shows the collection to \(username)")]
@@ -84,7 +89,7 @@ final class WebDAV: FilesPlugin {
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
         let tag = try tag.map { tag throws(PluginError) in try Self.checked(tag) }
         let request = requests.get(path, from: offset, count: count)
-        let response = try await connection.send(request, accepting: Array(200..<400) + [403, 404, 405, 416])
+        let response = try await connection.send(request, accepting: Array(200..<400) + [403, 404, 405, 416, 501])
         switch response.status {
         case 200, 206: break
         case 404: throw Self.missing(path)
@@ -107,13 +112,15 @@ final class WebDAV: FilesPlugin {
             )
         }
         if let tag, tag != EntityTag.opaque(found) { throw Self.changed(path) }
+        // Without a tag, nobody has found the file: below a file, lighttpd answers with that one's content.
+        if tag == nil, path.utf8.contains(UInt8(ascii: "/")) { _ = try await file(path) }
         return try response.part(from: offset, count: count, vendor: "webdav")
     }
 
     func createUpload(_ request: FileUploadRequest) async throws -> FileUpload {
         try Self.check(request)
         let (id, now) = (RandomIdentifier.uuid(), host.clock.monotonic)
-        let upload = WebDAVUpload(request, requests, connection, at: now)
+        let upload = WebDAVUpload(request, requests, connection, leftovers, at: now)
         let forgotten = try uploads.withLock { uploads throws(PluginError) in
             let forgotten = uploads.filter { $0.value.usedAt + Self.patience <= now }
             for id in forgotten.keys { uploads[id] = nil }
@@ -150,17 +157,28 @@ final class WebDAV: FilesPlugin {
         try state.begin(at: host.clock.monotonic)
         defer { state.end() }
         let found = try state.checkedDigest(size: size, digest: digest)
+        let known = state.tag
         do throws(PluginError) {
-            let entry = try await throughTemporary(state.temporary, state.request, of: state) {
-                () throws(PluginError) in
-                try await state.putContent()
-                return (WebDAVStamp(contentType: state.request.contentType, digest: found), size)
+            let tag: String
+            if let known {
+                tag = known
+            } else {
+                tag = try await make(state.request, at: state.temporary) { () throws(PluginError) in
+                    try await state.putContent()
+                    return (WebDAVStamp(contentType: state.request.contentType, digest: found), size)
+                }
+                state.setTag(tag)
+            }
+            let entry = try await paths.withLock(at: state.request.path) { () throws(PluginError) in
+                try state.check()
+                return try await place(state.temporary, tag, state.request, isAgain: known != nil)
             }
             uploads.withLock { $0[upload] = nil }
             return entry
         } catch {
-            // The content of a large file is gone with its temporary path; a small one can be completed again.
-            if !state.isInMemory { uploads.withLock { $0[upload] = nil } }
+            await state.endAttempt(after: error)
+            // The content of a large file is gone with its temporary path.
+            if !state.canComplete { uploads.withLock { $0[upload] = nil } }
             throw error
         }
     }
@@ -181,51 +199,44 @@ final class WebDAV: FilesPlugin {
         let request = FileUploadRequest(destination)
         try Self.check(request)
         let before = try await file(source)
-        let temporary = "\(WebDAVRequests.uploadsName)/\(RandomIdentifier.uuid())"
-        return try await throughTemporary(temporary, request) { [connection, requests] () throws(PluginError) in
-            try await connection.sendMakingParents(
-                requests.copy(source, to: temporary),
-                of: temporary,
-                accepting: [201, 204]
-            )
-            guard try await connection.find(source)?.tag == before.tag else {
-                throw PluginError(.conflict, "\"\(source)\" changed while it was copied", domain: "webdav")
+        let temporary = WebDAVRequests.temporaryPath
+        do throws(PluginError) {
+            let tag = try await make(request, at: temporary) { [connection, requests] () throws(PluginError) in
+                try await connection.sendMakingParents(
+                    requests.copy(source, to: temporary),
+                    of: temporary,
+                    accepting: [201, 204]
+                )
+                guard try await connection.find(source)?.tag == before.tag else {
+                    throw PluginError(.conflict, "\"\(source)\" changed while it was copied", domain: "webdav")
+                }
+                return (WebDAVStamp(contentType: before.knownContentType, digest: before.knownDigest), before.size)
             }
-            return (WebDAVStamp(contentType: before.knownContentType, digest: before.knownDigest), before.size)
+            return try await paths.withLock(at: destination) { () throws(PluginError) in
+                try await place(temporary, tag, request, isAgain: false)
+            }
+        } catch {
+            await leftovers.remove(temporary)
+            throw error
         }
     }
 
     // MARK: Placing
 
-    /// Makes a file under a temporary name, adds its stamp, and moves it to its place.
+    /// Makes a file under a temporary name if the condition is met, and adds its stamp.
     ///
-    /// - Parameter upload: The upload whose content this is; a failure ends its transfer to the server.
-    private func throughTemporary(
-        _ temporary: String,
+    /// - Returns: Its tag.
+    private func make(
         _ request: FileUploadRequest,
-        of upload: WebDAVUpload? = nil,
+        at temporary: String,
         _ make: () async throws(PluginError) -> Made
-    ) async throws(PluginError) -> FileEntry {
-        do throws(PluginError) {
-            try await checkPlace(request)
-            let made = try await make()
-            var stamp = made.stamp
-            stamp.tag = try await tag(of: temporary, size: made.size)
-            try await connection.set(stamp, of: temporary)
-            return try await paths.withLock(at: request.path) { () throws(PluginError) in
-                try upload?.check()
-                try await place(temporary, request)
-                return try await file(request.path).entry()
-            }
-        } catch {
-            // Nobody would send the rest, so the request would never end.
-            upload?.cancel()
-            // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
-            await Task.detached { [connection, requests] in
-                _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)
-            }.value
-            throw error
-        }
+    ) async throws(PluginError) -> String {
+        try await checkPlace(request)
+        let made = try await make()
+        var stamp = made.stamp
+        stamp.tag = try await tag(of: temporary, size: made.size)
+        try await connection.set(stamp, of: temporary)
+        return stamp.tag
     }
 
     /// The tag of a file under its temporary name.
@@ -272,8 +283,39 @@ final class WebDAV: FilesPlugin {
         return found
     }
 
+    /// Moves a file to its place, unless it already is there.
+    ///
+    /// - Parameters:
+    ///   - tag: Its tag.
+    ///   - isAgain: Whether an earlier move may have done so, although its answer was lost.
+    private func place(
+        _ temporary: String,
+        _ tag: String,
+        _ request: FileUploadRequest,
+        isAgain: Bool
+    ) async throws(PluginError) -> FileEntry {
+        do throws(PluginError) {
+            try await move(temporary, to: request)
+        } catch {
+            guard isAgain || error.isRetryable, (try? await isInPlace(temporary, tag, request)) == true else {
+                throw error
+            }
+        }
+        return try await file(request.path).entry()
+    }
+
+    /// Whether a file is in its place: nothing is at its temporary path any more, and what is at its path has its tag.
+    private func isInPlace(
+        _ temporary: String,
+        _ tag: String,
+        _ request: FileUploadRequest
+    ) async throws(PluginError) -> Bool {
+        guard try await connection.find(temporary) == nil else { return false }
+        return try await connection.find(request.path)?.tag == tag
+    }
+
     /// Moves a file to its place if the condition is still met.
-    private func place(_ temporary: String, _ request: FileUploadRequest) async throws(PluginError) {
+    private func move(_ temporary: String, to request: FileUploadRequest) async throws(PluginError) {
         // Check again, because sending the content may have taken long, and not every server checks tags in a move.
         let found = try await checkPlace(request)
         var status = try await move(temporary, request, over: found, if: found?.condition)

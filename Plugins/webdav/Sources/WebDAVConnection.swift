@@ -56,10 +56,20 @@ struct WebDAVConnection: Sendable {
             response = try await host.http.send(request)
         }
         if statuses.contains(response.status) { return response }
-        guard [400, 403, 409].contains(response.status), try await isBelowFile(path) else {
-            throw failure(response, to: request)
+        throw try await refusal(response, to: request, at: path)
+    }
+
+    /// The error for a request that could make nothing at a path: `conflict` if there is a file where a collection must be.
+    private func refusal(
+        _ response: HTTPResponse,
+        to request: HTTPRequest,
+        at path: String
+    ) async throws(PluginError) -> PluginError {
+        // SabreDAV answers 415.
+        guard [400, 403, 409, 415].contains(response.status), try await isBelowFile(path) else {
+            return failure(response, to: request)
         }
-        throw PluginError(
+        return PluginError(
             .conflict,
             "there is a file where \"\(path)\" needs a collection",
             domain: "webdav",
@@ -73,7 +83,7 @@ struct WebDAVConnection: Sendable {
         let response = try await host.http.send(request)
         // RFC 4918 requires 405 if something is there. Not every server answers so, and some refuse to create what exists.
         guard response.status != 201, response.status != 405, (try? await find(path)) == nil else { return }
-        throw failure(response, to: request)
+        throw try await refusal(response, to: request, at: path)
     }
 
     /// The resource at a path; nil if there is none.
@@ -81,24 +91,27 @@ struct WebDAVConnection: Sendable {
         let request = requests.find(path, depth: 0)
         let response = try await host.http.send(request)
         switch response.status {
-        case 207: return try resource(path, in: response)
+        case 207: return try resource(path, in: response, to: request)
         case 404: return nil
-        case 400: if try await isBelowFile(path) { return nil }
         default: break
         }
         // Some servers answer a request for a collection without the slash at its end as they answer a GET: with a page or
         // a refusal. So ask again with the slash; unless that finds a collection, the first answer counts.
-        guard (200..<400).contains(response.status) || response.status == 403 || response.status == 405,
+        if (200..<400).contains(response.status) || response.status == 403 || response.status == 405,
             !path.isEmpty,
             let again = try? await host.http.send(requests.find(path, depth: 0, isCollection: true)),
             again.status == 207,
-            let found = try? resource(path, in: again),
+            let found = try? resource(path, in: again, to: request),
             found.isCollection
-        else { throw failure(response, to: request) }
-        return found
+        {
+            return found
+        }
+        if [400, 403].contains(response.status), (try? await isBelowFile(path)) == true { return nil }
+        throw failure(response, to: request)
     }
 
-    /// Whether there is a file where a path needs a collection. Apache answers 400 to every request about such a path but a GET.
+    /// Whether there is a file where a path needs a collection. To every request about such a path but a GET, Apache answers 400, and
+    /// lighttpd 403.
     private func isBelowFile(_ path: String) async throws(PluginError) -> Bool {
         let names = WebDAVRequests.segments(of: path)
         for count in 1..<max(1, names.count) {
@@ -109,18 +122,28 @@ struct WebDAVConnection: Sendable {
     }
 
     /// What a `multistatus` says about a path; nil if it says that there is nothing.
-    private func resource(_ path: String, in response: HTTPResponse) throws(PluginError) -> WebDAVResource? {
+    private func resource(
+        _ path: String,
+        in response: HTTPResponse,
+        to request: HTTPRequest
+    ) throws(PluginError) -> WebDAVResource? {
         let (names, base) = (WebDAVRequests.segments(of: path), requests.path)
         let all = try responses(in: response)
         let found = all.lazy.compactMap { WebDAVResource($0, below: base) }.first { Self.isSame($0.path, names) }
         if let found { return found }
-        guard all.contains(where: { WebDAVResource.missing($0, below: base).map { Self.isSame($0, names) } ?? false })
+        guard
+            let refusal = all.lazy.compactMap({ WebDAVResource.refusal($0, below: base) }).first(where: {
+                Self.isSame($0.path, names)
+            })
         else {
             let words = all.first?["href"].map { ", but of \($0.text.prefix(80))" } ?? ""
             throw violation(
                 "the answer says nothing of \(base)/\(path)\(words); if the server redirects, set endpoint to where that leads",
                 response
             )
+        }
+        guard refusal.status == 404 || refusal.status == 410 else {
+            throw failure(HTTPResponse(status: refusal.status, headers: response.headers), to: request)
         }
         return nil
     }
@@ -134,7 +157,9 @@ struct WebDAVConnection: Sendable {
         let head = HTTPResponse(status: list.status, headers: list.headers)
         guard list.status == 207 else {
             guard list.status != 404 else { return }
-            throw failure(try await list.response(limit: 1 << 20), to: request)
+            var failure = failure(try await list.response(limit: 1 << 20), to: request)
+            if !path.isEmpty { failure.message += "; the collection is \"\(path)\"" }
+            throw failure
         }
         var document = XMLStream()
         var parts = list.makeAsyncIterator()
@@ -144,6 +169,22 @@ struct WebDAVConnection: Sendable {
             for member in members(of: path, in: elements) { read(member) }
         }
         try parsed(head) { () throws(ConnectorError) in try document.end() }
+    }
+
+    /// The files of a collection that have not changed for some time, in nanoseconds, by the server's clock; none if it does not answer
+    /// soon, or does not say what time it is.
+    func files(in collection: String, unchangedFor age: UInt64) async -> [String] {
+        guard let response = await host.http.sendForEvidence(requests.find(collection, depth: 1)),
+            response.status == 207,
+            let now = response.headers["Date"].flatMap({ Timestamp(httpDate: $0) }),
+            let elements = try? responses(in: response)
+        else { return [] }
+        return members(of: collection, in: elements).compactMap { member in
+            guard !member.isCollection, let modified = member.modified, modified.nanoseconds < now.nanoseconds,
+                now.nanoseconds - modified.nanoseconds >= age
+            else { return nil }
+            return member.path
+        }
     }
 
     private func members(of path: String, in elements: [XMLElement]) -> [WebDAVResource] {
@@ -208,6 +249,7 @@ struct WebDAVConnection: Sendable {
 
     /// The error for the status of an answer to a request.
     func failure(_ response: HTTPResponse, to request: HTTPRequest) -> PluginError {
+        if response.tlsRefusal != nil { return response.failure(vendor: "webdav", now: host.clock.now) }
         guard response.status >= 400 else {
             guard !response.isPage, response.status < 300 else {
                 return response.failure(vendor: "webdav", now: host.clock.now)
@@ -220,7 +262,8 @@ struct WebDAVConnection: Sendable {
             )
         }
         // Servers explain refusals in XML, as text, or with a page, which here is the server's own and not a proxy's.
-        let words = response.isPage ? (try? XMLElement(parsing: response.body))?["message"]?.text : response.excerpt
+        let message = (try? XMLElement(parsing: response.body))?["message"]?.text
+        let words = response.isPage ? message ?? response.title : response.excerpt
         let bare = HTTPResponse(status: response.status, headers: response.headers.withoutContentType)
         var failure = bare.failure(vendor: "webdav", words: words, now: host.clock.now)
         switch response.status {
@@ -229,7 +272,11 @@ struct WebDAVConnection: Sendable {
             failure.message += "; it offers no Basic authentication, the only one that this adapter speaks"
         case 403: failure.status = .denied
         case 409: failure.message += "; a file may be in the way where a collection must be"
-        case 423: (failure.status, failure.isRetryable) = (.conflict, true)
+        case 423:
+            (failure.status, failure.isRetryable) = (.conflict, true)
+            let url = request.headers["Destination"] ?? request.url.description
+            let path = url.dropFirst(request.url.origin.count)
+            failure.message += "; \(path) or a collection above it is locked by another program"
         case 507: (failure.message, failure.isRetryable) = (failure.message + "; the server has no space left", false)
         default: break
         }

@@ -26,6 +26,9 @@ struct WebDAVRequests {
     /// The path of the collection in URLs, without a trailing slash.
     var path: String { String(endpoint.description.dropFirst(endpoint.origin.count)) }
 
+    /// A new path for content that is not in place yet.
+    static var temporaryPath: String { "\(uploadsName)/\(RandomIdentifier.uuid())" }
+
     /// Throws if a path belongs to the collection of uploads.
     static func checkName(_ path: String) throws(PluginError) {
         guard segments(of: path).first != uploadsName else {

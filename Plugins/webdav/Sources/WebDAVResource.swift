@@ -16,7 +16,8 @@ struct WebDAVResource {
     let condition: String?
     /// The size of the content in bytes; nil if the server does not say.
     let size: UInt64?
-    private let modified: Timestamp?
+    /// When the content last changed; nil if the server does not say.
+    let modified: Timestamp?
     private let contentType: String?
     /// The stamp, if it belongs to the current content.
     private let stamp: WebDAVStamp?
@@ -45,11 +46,16 @@ struct WebDAVResource {
             .flatMap { WebDAVStamp($0.text) }.flatMap { EntityTag.opaque($0.tag) == tag ? $0 : nil }
     }
 
-    /// The path of a resource of which a `response` says, by a status in place of properties, that it does not exist; otherwise nil
-    /// (RFC 4918, section 14.24).
-    static func missing(_ response: XMLElement, below base: String) -> String? {
-        guard let number = status(of: response), ["404", "410"].contains(number) else { return nil }
-        return path(response["href"]?.text ?? "", below: base)
+    /// The path of a resource of which a `response` gives no properties, and the status with which the server refuses them: of the
+    /// resource, or of all its properties (RFC 4918, section 14.24); otherwise nil.
+    ///
+    /// That properties are missing says nothing of the resource.
+    static func refusal(_ response: XMLElement, below base: String) -> (path: String, status: Int)? {
+        let ofProperties = response.all("propstat").lazy.compactMap { status(of: $0) }.first { $0 != "404" }
+        guard let number = (status(of: response) ?? ofProperties).flatMap({ Int($0) }), (400..<600).contains(number),
+            let path = Self.path(response["href"]?.text ?? "", below: base)
+        else { return nil }
+        return (path, number)
     }
 
     /// The number in the status line of a `response` or a `propstat`.

@@ -23,6 +23,8 @@ final class WebDAVTransfer: Sendable {
         /// The part that the request has not taken yet.
         var offered: OneShot<Void>?
         var isCancelled = false
+        /// Whether a call has failed with the reason that the request ended.
+        var isReported = false
     }
 
     /// Begins a request, which waits for its body.
@@ -43,7 +45,7 @@ final class WebDAVTransfer: Sendable {
     /// Sends a part, once the request has room for it.
     ///
     /// - Throws: The reason that the request ended before its body, or `cancelled`. In either case the body lacks a part, and the transfer
-    ///   is over.
+    ///   is over: later calls throw `notFound`, so that the upload begins again.
     func send(_ content: [UInt8]) async throws(PluginError) {
         let taken = OneShot<Void>()
         state.withLock { $0.offered = taken }
@@ -55,6 +57,17 @@ final class WebDAVTransfer: Sendable {
             }
         }
         guard let outcome = outcome.value else { return }
+        let isReported = state.withLock { state in
+            defer { state.isReported = true }
+            return state.isReported
+        }
+        guard !isReported else {
+            throw PluginError(
+                .notFound,
+                "the request with the upload's content broke off; begin the upload again",
+                domain: "webdav"
+            )
+        }
         throw connection.failure(try outcome.get(), to: request)
     }
 

@@ -10,15 +10,18 @@ internal import Synchronization
 final class WebDAVUpload: Sendable {
     /// The request that began the upload.
     let request: FileUploadRequest
-    /// The path of the content until it is in place.
-    let temporary = "\(WebDAVRequests.uploadsName)/\(RandomIdentifier.uuid())"
     private let requests: WebDAVRequests
     private let connection: WebDAVConnection
+    private let leftovers: WebDAVLeftovers
     private let state: Mutex<State>
 
     private struct State {
         /// When a call last used the upload, in nanoseconds on the monotonic clock.
         var usedAt: UInt64
+        /// The path of the content until it is in place. One that was given up is not used again: it may be removed later.
+        var temporary = WebDAVRequests.temporaryPath
+        /// The tag of the whole content at the temporary path; nil until it is there.
+        var tag: String?
         /// Whether a call is using it now: parts must arrive one at a time.
         var isBusy = false
         /// The number of bytes before the last part, and their hash.
@@ -41,16 +44,28 @@ final class WebDAVUpload: Sendable {
     /// The size of the largest file, in bytes.
     static let sizeLimit: UInt64 = 1 << 40
 
-    init(_ request: FileUploadRequest, _ requests: WebDAVRequests, _ connection: WebDAVConnection, at now: UInt64) {
-        (self.request, self.requests, self.connection) = (request, requests, connection)
+    init(
+        _ request: FileUploadRequest,
+        _ requests: WebDAVRequests,
+        _ connection: WebDAVConnection,
+        _ leftovers: WebDAVLeftovers,
+        at now: UInt64
+    ) {
+        (self.request, self.requests, self.connection, self.leftovers) = (request, requests, connection, leftovers)
         state = Mutex(State(usedAt: now))
     }
 
     /// When a call last used the upload, in nanoseconds on the monotonic clock.
     var usedAt: UInt64 { state.withLock(\.usedAt) }
 
-    /// Whether the server has none of the content yet.
-    var isInMemory: Bool { state.withLock { $0.transfer == nil } }
+    /// The path of the content until it is in place.
+    var temporary: String { state.withLock(\.temporary) }
+
+    /// The tag of the whole content at the temporary path; nil until it is there.
+    var tag: String? { state.withLock(\.tag) }
+
+    /// Whether the upload can be completed once more: the whole content is at the temporary path, or still in memory.
+    var canComplete: Bool { state.withLock { $0.tag != nil || $0.transfer == nil } }
 
     /// The number of bytes that it keeps in memory.
     var memory: Int { state.withLock { $0.content.count + $0.last.count } }
@@ -62,6 +77,9 @@ final class WebDAVUpload: Sendable {
         let (size, last) = state.withLock { ($0.size, $0.last) }
         let isAgain = offset == size && last.count == part.count
         let next = size + UInt64(last.count)
+        guard state.withLock({ $0.tag == nil }) else {
+            throw PluginError(.invalid, "the upload has all its parts; complete or abort it")
+        }
         guard isAgain || offset == next else {
             throw PluginError(.invalid, "the part begins at byte \(offset); the next one begins at \(next)")
         }
@@ -117,6 +135,23 @@ final class WebDAVUpload: Sendable {
         guard [201, 204].contains(response.status) else { throw connection.failure(response, to: transfer.request) }
     }
 
+    /// Notes that the whole content is at the temporary path, and can be moved to its place as often as that takes.
+    func setTag(_ tag: String) {
+        state.withLock { $0.tag = tag }
+    }
+
+    /// Gives up what is at the temporary path, unless the upload can be completed with it although a call has failed.
+    func endAttempt(after error: PluginError) async {
+        // Nobody would send the rest, so the request would never end.
+        cancel()
+        let given = state.withLock { state -> String? in
+            guard state.tag == nil || !error.isRetryable || state.isAborted else { return nil }
+            defer { (state.temporary, state.tag) = (WebDAVRequests.temporaryPath, nil) }
+            return state.temporary
+        }
+        if let given { await leftovers.remove(given) }
+    }
+
     /// Checks that the upload has not been aborted.
     func check() throws(PluginError) {
         guard !state.withLock(\.isAborted) else { throw Self.aborted }
@@ -129,13 +164,13 @@ final class WebDAVUpload: Sendable {
 
     /// Ends the upload without a file, and removes its content from the server.
     func abort() async {
-        let transfer = state.withLock { state in
+        let (transfer, temporary) = state.withLock { state in
             state.isAborted = true
-            return state.transfer.take()
+            let isStored = state.transfer != nil || state.tag != nil
+            return (state.transfer.take(), isStored ? state.temporary : nil)
         }
-        guard let transfer else { return }
-        transfer.cancel()
-        _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)
+        transfer?.cancel()
+        if let temporary { await leftovers.remove(temporary) }
     }
 
     /// Keeps a part that will not arrive again, in memory or on the server.

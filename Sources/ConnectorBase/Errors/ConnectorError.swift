@@ -92,6 +92,13 @@ public struct ConnectorError: Error, Sendable {
         return outcomes.contains { $0.error?.mayHaveTakenEffect == true }
     }
 
+    /// Whether the host refused what the plugin had asked of one of its services, such as a request of `http/1`, or of one of a composite's
+    /// leaves. That says nothing of the call's arguments.
+    package var isServiceRefusal: Bool {
+        get { fields.isServiceRefusal || outcomes.contains { $0.error?.isServiceRefusal == true } }
+        set { fields.isServiceRefusal = newValue }
+    }
+
     /// The place in the source that created the error.
     public var location: SourceLocation {
         get { fields.location }
@@ -150,6 +157,7 @@ public struct ConnectorError: Error, Sendable {
         var retryAfter: Duration?
         var outcomes: [CallOutcome] = []
         var sending: Sending?
+        var isServiceRefusal = false
         var location: SourceLocation
     }
 

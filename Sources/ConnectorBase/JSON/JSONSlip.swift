@@ -88,12 +88,10 @@ enum JSONSlip {
     /// How a control character is written in a string.
     static func escape(of control: UInt8) -> String {
         switch control {
-        case UInt8(ascii: "\n"): return #"\n for a line break"#
-        case UInt8(ascii: "\r"): return #"\r for a carriage return"#
-        case UInt8(ascii: "\t"): return #"\t for a tab"#
-        default:
-            let digits = String(control, radix: 16)
-            return #"\u"# + String(repeating: "0", count: 4 - digits.count) + digits
+        case UInt8(ascii: "\n"): #"\n for a line break"#
+        case UInt8(ascii: "\r"): #"\r for a carriage return"#
+        case UInt8(ascii: "\t"): #"\t for a tab"#
+        default: #"\u"# + UInt16(control).hexadecimal()
         }
     }
 

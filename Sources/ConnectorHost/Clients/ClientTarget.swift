@@ -13,7 +13,8 @@ struct ClientTarget: Sendable {
     /// The client's capability; nil for a client of any capability.
     private let capability: String?
     private let outbox: Outbox
-    private let clock: any HostClock
+    /// The clock of deadlines and waits.
+    let clock: any HostClock
     private let redactor: Redactor
     /// Whether the application has a tracer, so that every call gets a span.
     let isTraced = CallSpan.isWanted
@@ -58,6 +59,9 @@ struct ClientTarget: Sendable {
 
     /// The time of day.
     var now: Timestamp { clock.wallTime() }
+
+    /// When a call that begins now must have ended, in nanoseconds on the host's clock.
+    func end(of options: CallOptions) -> UInt64 { clock.deadline(after: options.timeoutNanoseconds) }
 
     /// The capabilities of the connector and everything below it; none once it no longer exists.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
@@ -161,7 +165,7 @@ struct ClientTarget: Sendable {
         as parameter: String,
         _ options: CallOptions
     ) async throws(ConnectorError) -> Receipt {
-        let end = clock.deadline(after: options.timeoutNanoseconds)
+        let end = end(of: options)
         let node = try node
         let kind = kind(of: operation, at: node)
         let recipients = try node.recipients(of: kind)
@@ -209,7 +213,7 @@ struct ClientTarget: Sendable {
         of operation: String,
         _ options: CallOptions
     ) async throws(ConnectorError) -> [Receipt]? {
-        let end = clock.deadline(after: options.timeoutNanoseconds)
+        let end = end(of: options)
         let node = try node
         let kind = kind(of: operation, at: node)
         let recipients = try node.recipients(of: kind)

@@ -18,6 +18,10 @@ internal import ConnectorPlatform
 /// Content travels in parts of at most 8 MiB, so a file may be larger than memory. The `timeout` of the options covers
 /// each call, which transfers one part, not the whole transfer.
 ///
+/// A transfer outlives a store that is busy: the call for a part, and the one that completes a put, is made three times at most while it
+/// fails with an error that may pass, such as `rate-limited`. In between it waits as long as the store asks, or else for half a second and
+/// a second. All of that has the timeout of one call; a store that asks to wait longer ends the transfer.
+///
 /// A call that fails throws a `ConnectorError`: `invalid` for a path that breaks `FilePathRule`; `missing` if there is
 /// no such file; `conflict` if a condition is not met, or the file changed while it was read; `unavailable` for a full
 /// disk or an unreachable store; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
@@ -69,9 +73,10 @@ public struct FilesClient: Files {
 
     /// Puts a file, replacing any at the path. The file becomes visible only as a whole.
     ///
-    /// If the put fails or the task is cancelled, the parts already sent are discarded and the path stays as it was.
-    /// Only if the very last call times out or is cancelled may the file be in place. Discarding takes one more call, of at most 10
-    /// seconds. A put that is cancelled while its upload begins awaits that call first, until its timeout at most.
+    /// If the put fails or the task is cancelled, the parts already sent are discarded and the path stays as it was. Only if the very last
+    /// call is cancelled, or fails with an error that is retryable or `timed-out`, may the file be in place: its answer may have been lost.
+    /// Discarding takes one more call, of at most 10 seconds. A put that is cancelled while its upload begins awaits that call first, until
+    /// its timeout at most.
     ///
     /// An upload lives in one instance of the plugin. If a reload, a new secret or the healing of the gate puts another one in its place,
     /// the put begins again, and so does its progress: three times at most, and not with the pieces of a sequence, which are gone. It
@@ -111,7 +116,7 @@ public struct FilesClient: Files {
             let upload = try await begin(request, options)
             do throws(ConnectorError) {
                 let (size, digest) = try await send(&reader, to: upload, options, progress)
-                return try await continuing { () async throws(ConnectorError) in
+                return try await continuing(options) { options async throws(ConnectorError) in
                     try await entry(
                         "completeUpload",
                         [("upload", .text(upload.id)), ("size", .unsigned(size)), ("digest", .text(digest))],
@@ -150,20 +155,23 @@ public struct FilesClient: Files {
         return try await call.value.get()
     }
 
-    /// Makes a call of an upload that has begun, at whichever instance of the plugin receives calls by now.
+    /// Makes a call of an upload that has begun, at whichever instance of the plugin receives calls by now, and repeats it while that may
+    /// help: the store takes the last part again, and knows a file that it has put in place.
     ///
     /// - Throws: `aborted` in place of `missing`: what is missing is the upload, not the file.
     private func continuing<Value>(
-        _ call: () async throws(ConnectorError) -> Value
+        _ options: CallOptions,
+        _ call: (CallOptions) async throws(ConnectorError) -> Value
     ) async throws(ConnectorError) -> Value {
         do throws(ConnectorError) {
-            return try await call()
+            return try await target.repeating(options, call)
         } catch {
             guard error.code == .missing else { throw error }
             throw ConnectorError(
                 .aborted,
-                "the upload has ended: another instance of the plugin has taken over, or the store gave the upload up",
-                fix: "put the file again",
+                "the upload is gone: \(error.message)",
+                fix:
+                    "put the file again: another instance of the plugin may have taken over, or the store have given the upload up",
                 connector: error.connector,
                 cause: error.description,
                 isRetryable: true
@@ -193,7 +201,9 @@ public struct FilesClient: Files {
                 ("path", .text(path)), ("offset", .unsigned(offset)), ("count", .unsigned(UInt64(count))),
                 ("tag", .text(entry.tag)),
             ])
-            let part = try await target.call("get", arguments, options).result.text
+            let part = try await target.repeating(options) { options async throws(ConnectorError) in
+                try await target.call("get", arguments, options).result.text
+            }
             return try target.model(of: "get") { () throws(ConnectorError) in
                 guard part.count == count else {
                     throw ConnectorError(.invalid, "the part of \(count) bytes from byte \(offset) has \(part.count)")
@@ -237,7 +247,7 @@ public struct FilesClient: Files {
             let arguments = CallArguments(encoded: [
                 ("upload", .text(upload.id)), ("offset", .unsigned(state.transferred)), ("content", .bytes(part)),
             ])
-            _ = try await continuing { () async throws(ConnectorError) in
+            _ = try await continuing(options) { options async throws(ConnectorError) in
                 try await target.call("uploadPart", arguments, options)
             }
             state.transferred += UInt64(part.count)

@@ -12,7 +12,7 @@ public struct SettingsChanges: AsyncSequence, Sendable {
         /// The new values; null for a removed setting.
         ///
         /// Empty after another instance of the plugin has taken over, perhaps with other defaults: after a reload, or once the gate has
-        /// opened again. Then read the settings again.
+        /// opened again. So is it if a value is too long for an event. Then read the settings again.
         public var change: SettingsChange
         /// How many events of the connector were lost just before this one because the consumer was slow. If not zero,
         /// read the settings again.
@@ -61,9 +61,10 @@ public struct SettingsChanges: AsyncSequence, Sendable {
 extension ConnectorEvent {
     /// What has happened, for people, if the payload does not say it: nil for any other event.
     ///
-    /// After another instance of a plugin of `settings/1` has taken over, the host itself sends an empty change.
+    /// After another instance of a plugin of `settings/1` has taken over, the host itself sends an empty change; a plugin sends one for a
+    /// value that is too long for an event.
     package var explanation: String? {
         guard name == SettingsChange.event, payload == SettingsChange().json else { return nil }
-        return "its instance was replaced: read its settings again"
+        return "its instance was replaced, or a value is too long to show: read its settings again"
     }
 }

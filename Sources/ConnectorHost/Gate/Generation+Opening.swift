@@ -26,7 +26,7 @@ extension Generation {
         services.proofBegins()
         defer { services.proofEnds() }
         let outcome = await dependencies.calls.run(
-            overdue: { self.overdue(candidate, $0, after: deadline - min(start, deadline)) },
+            overdue: { self.overdue(candidate, $0, during: min(start, deadline)...deadline) },
             owner: context.owner,
             by: deadline,
             onDeadline: { _ in }
@@ -66,8 +66,13 @@ extension Generation {
 
     /// Describes what did not finish before the deadline of opening.
     ///
-    /// - Parameter wait: How long it had, in nanoseconds.
-    private func overdue(_ candidate: PluginCandidate, _ operation: UInt64, after wait: UInt64) -> MissedDeadline {
+    /// - Parameter span: From the beginning to the deadline, in the clock's monotonic time.
+    private func overdue(
+        _ candidate: PluginCandidate,
+        _ operation: UInt64,
+        during span: ClosedRange<UInt64>
+    ) -> MissedDeadline {
+        let wait = span.upperBound - span.lowerBound
         let (current, owner, channel) = state.withLock { state -> (Step?, MissedDeadline.ThreadOwner, (any Channel)?) in
             state.isOverdue = state.step != nil
             return (state.step, state.isRemote ? .runner : .host, state.channel)
@@ -82,8 +87,10 @@ extension Generation {
         let overdue: MissedDeadline
         switch step {
         case nil:
-            let isWaiting = channel?.isWaiting(for: operation) ?? services.isWaiting(for: operation)
-            return .completion(of: "open", isWaiting: isWaiting)
+            let work =
+                channel?.pendingWork(for: operation, during: span)
+                ?? services.pendingWork(for: operation, during: span)
+            return .completion(of: "open", awaiting: work)
         case .create where owner == .runner && !isMaking:
             // The plugin does not run yet.
             return .starting("\(candidate.manifest.id) \(candidate.manifest.version)")

@@ -228,13 +228,15 @@ final class Generation: Sendable {
         on channel: any Channel,
         by deadline: UInt64? = nil
     ) async -> OperationTable.Outcome {
+        let start = dependencies.clock.now()
         let deadline = deadline ?? dependencies.deadline(after: timeout)
         return await dependencies.calls.run(
             overdue: { [plugin] operation in
                 let name = phase.rawValue
                 guard channel.hasTaken(operation) else { return .arriving(of: name) }
                 guard channel.functionsInside.contains(where: { $0.name == name }) else {
-                    return .completion(of: name, isWaiting: channel.isWaiting(for: operation))
+                    let work = channel.pendingWork(for: operation, during: min(start, deadline)...deadline)
+                    return .completion(of: name, awaiting: work)
                 }
                 let function = PluginFunction(name, isForeign: channel.isForeign)
                 return .returning(from: function, of: plugin, on: channel.instance == nil ? .runner : .host)

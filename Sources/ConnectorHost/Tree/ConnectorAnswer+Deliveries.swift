@@ -75,7 +75,7 @@ extension [DeliveryAnswer] {
 extension DeliveryAnswer {
     /// The outcome of each event in a batch whose call failed. Only a fault of the event itself rejects it.
     init(_ error: ConnectorError) {
-        self = error.isRetryable || !error.isEventFault ? .retry(error) : .rejected(error.message, code: error.code)
+        self = error.condemnsContent ? .rejected(error.message, code: error.code) : .retry(error)
     }
 
     /// The outcome of an event whose call failed and may succeed later. A vendor's wait of zero does not make it ``unsent(_:)``.
@@ -93,7 +93,7 @@ extension ConnectorError {
         let errors = outcomes.compactMap(\.error)
         let first =
             errors.first(where: \.hasEndedRunner) ?? errors.first { $0.code == .timedOut }
-            ?? errors.first { !$0.isEventFault }
+            ?? errors.first { !$0.concernsContent }
         return first?.codeOfDelivery ?? code
     }
 }

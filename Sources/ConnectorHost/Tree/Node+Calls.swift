@@ -314,7 +314,7 @@ extension Node {
         return isUnreached(error)
     }
 
-    /// Calls the first usable child; the next one only after a retryable error, or if the previous one asks for a retry
+    /// Calls the first usable child; the next one only after a retryable error, or if the previous one is unavailable or asks for a retry
     /// of the whole batch, and with the time that is left.
     private func first(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
         var failures: [ConnectorAnswer.Child] = []
@@ -332,7 +332,9 @@ extension Node {
                 continue
             }
             failures.append((child.path, outcome))
-            guard error.isRetryable || child.isGone(outcome), !Task.isCancelled else {
+            // A server that will not be reached on a retry either, such as one with an expired certificate, is that child's alone.
+            let isUnavailable = error.code == .unavailable && !error.mayHaveTakenEffect
+            guard error.isRetryable || isUnavailable || child.isGone(outcome), !Task.isCancelled else {
                 error.outcomes = ConnectorAnswer.outcomes(of: failures)
                 throw error
             }

@@ -102,7 +102,7 @@ extension Node {
                     answers = try await deliver(batch.part(0..<first)).get()
                 } catch {
                     // A batch rejected because of one event is split in half.
-                    guard !error.isEventFault else { return .failure(error) }
+                    guard !error.concernsContent else { return .failure(error) }
                     answers = Array(repeating: DeliveryAnswer.retry(error), count: first)
                 }
                 return .success(answers + Array(repeating: rest, count: count - first))
@@ -151,9 +151,9 @@ extension Node {
                 _ = try await self.call(call, isChild: true)
                 answers.append(.accepted)
             } catch {
-                guard batch.entries.count > 1 || error.isEventFault else { return .failure(error) }
+                guard batch.entries.count > 1 || error.concernsContent else { return .failure(error) }
                 answers.append(DeliveryAnswer(error))
-                guard error.isEventFault else { break }
+                guard error.concernsContent else { break }
             }
         }
         return .success(answers + Array(repeating: rest, count: batch.entries.count - answers.count))
@@ -220,9 +220,4 @@ extension Operation {
     fileprivate var batchParameter: String? {
         signature.results.count == 1 && signature.results[0].type == .json ? signature.onlyJSON : nil
     }
-}
-
-extension ConnectorError {
-    /// Whether the event rather than the connection is at fault.
-    var isEventFault: Bool { code == .invalid || code == .tooLarge }
 }

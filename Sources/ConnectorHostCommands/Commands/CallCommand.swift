@@ -88,7 +88,7 @@ struct CallCommand: AsyncParsableCommand {
             let result = try await call(session)
             answer.output.write(AnswerDocument(path: path, operation: operation, result: result))
         } catch {
-            answer.report([error], of: .call)
+            answer.report([Remedy.completing(error, from: session.host.report)], of: .call)
             try await session.close()
             throw ExitStatus.failed
         }
@@ -100,6 +100,7 @@ struct CallCommand: AsyncParsableCommand {
     /// - Returns: False if no host runs.
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
+        var attached: AttachedHost?
         do throws(ConnectorError) {
             guard
                 let host = try await attach.host(
@@ -108,6 +109,7 @@ struct CallCommand: AsyncParsableCommand {
                     isOwn: isOwn
                 )
             else { return false }
+            attached = host
             let interruption = Interruption()
             signals = interruption
             let timeout = timeout ?? .seconds(30)
@@ -117,7 +119,8 @@ struct CallCommand: AsyncParsableCommand {
             answer.output.write(AnswerDocument(path: path, operation: operation, result: result))
             return true
         } catch {
-            answer.report([error], of: .call)
+            let report = error.code == .denied ? try? await attached?.report() : nil
+            answer.report([Remedy.completing(error, from: report)], of: .call)
             throw signals?.exitStatus ?? ExitStatus.failed
         }
     }

@@ -36,8 +36,8 @@ struct RunCommand: AsyncParsableCommand {
             status, call, watch and outbox query it with --simulate, and operations, plugins, plan, apply, reload and swap reach it \
             where no other host runs.
 
-            Exit status: 0; 1 if another host delivers, the outbox cannot be used, or the address of --console is in use; 2 if the \
-            configuration is invalid; 64 for wrong usage.
+            Exit status: 0; 1 if another host delivers, the outbox cannot be used, the address of --console is in use, or nothing could be \
+            learned with --learn; 2 if the configuration is invalid; 64 for wrong usage.
 
             Examples:
               connector-host run
@@ -131,11 +131,12 @@ struct RunCommand: AsyncParsableCommand {
             try? await session.close()
             throw ExitStatus.failed
         }
-        let queued = await finish(session, acts, logger) {
+        let (queued, hasLearned) = await finish(session, acts, logger) {
             await page?.stop()
             await control?.stop()
         }
         answer.output.write(RunDocument(queued: queued))
+        if !hasLearned { throw ExitStatus.failed }
     }
 
     /// The stream for the links of the console.
@@ -251,13 +252,13 @@ struct RunCommand: AsyncParsableCommand {
     ///
     /// The servers answer until no call is in progress, so that callers have their answers, and others learn that the host stops.
     ///
-    /// - Returns: How many events are left.
+    /// - Returns: How many events are left, and whether what `--learn` was to learn was learned.
     private func finish(
         _ session: HostSession,
         _ acts: ControlActs,
         _ logger: Logger,
         stoppingServers: @Sendable () async -> Void
-    ) async -> Int {
+    ) async -> (queued: Int, hasLearned: Bool) {
         let grace = grace ?? .seconds(10)
         logger.info("stopping; delivering waiting events", metadata: ["for at most": "\(grace)"])
         let start = ContinuousClock.now
@@ -269,8 +270,6 @@ struct RunCommand: AsyncParsableCommand {
         let rest = max(.seconds(1), grace - (ContinuousClock.now - start))
         let queued = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)
         await stoppingServers()
-        // A signal ends the command normally.
-        try? await session.close(within: rest)
-        return queued
+        return (queued, await session.end(within: rest))
     }
 }

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorHost
+internal import ConnectorServices
 
 /// `connector-host validate`: checks a configuration and the plugins that it names, without opening a gate.
 struct ValidateCommand: AsyncParsableCommand {
@@ -11,8 +12,8 @@ struct ValidateCommand: AsyncParsableCommand {
         abstract: "Report every fault of a configuration, without opening a gate.",
         discussion: """
             One pass reports every fault, with line and column. Plugins are checked as by `inspect`, without running any: every \
-            reason that prevents one from loading is reported. Events that wait where the file no longer looks are a warning, and so is \
-            a directory of plugins that cannot be searched.
+            reason that prevents one from loading is reported. Events that wait where the file no longer looks are a warning, and so are \
+            a directory of plugins that cannot be searched, and a proxy or SSL_CERT_FILE in the environment that cannot be used.
 
             Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not or a file of answers \
             has faults, 2 if the configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins \
@@ -57,6 +58,7 @@ struct ValidateCommand: AsyncParsableCommand {
         if !simulate {
             let stranded = await StrandedEvents.find(resolved.configuration, state: options.stateDirectory)
             document.warnings += [resolved.configuration.placeWarning].compactMap(\.self) + stranded.map(\.description)
+            document.warnings += options.http.faults()
         }
         answer.output.write(document)
         if !document.problems.isEmpty { throw ExitStatus.failed }

@@ -124,8 +124,9 @@ struct StatusDocument: Document {
     private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if var error = gate.error {
-            if gate.isolation == .process { error.fix = error.fix ?? Remedy.inRunner(for: error.code) }
-            let text = ErrorLines(error: error, occasion: isCutShort ? .cutShort : .opening)
+            let occasion = isCutShort ? Remedy.Occasion.cutShort : .opening
+            if gate.isolation == .process { error.fix = error.fix ?? Remedy.inRunner(for: error, of: occasion) }
+            let text = ErrorLines(error: error, occasion: occasion)
             lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
         }
         if !gate.places.isEmpty { lines.append("also at \(gate.places.map(style.shown).joined(separator: ", "))") }

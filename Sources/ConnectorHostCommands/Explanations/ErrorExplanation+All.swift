@@ -307,7 +307,7 @@ extension ErrorExplanation {
             "timed-out",
             "The deadline passed.",
             causes: [
-                "the vendor is slow or silent",
+                "the vendor is slow or silent, or cannot be reached: the cause says what did not come, and from which host",
                 "the plugin works longer, has forgotten the call, or blocks its thread: the message says which",
                 "the call had no time from the beginning, such as the rest of a deadline that had passed",
             ],
@@ -336,18 +336,20 @@ extension ErrorExplanation {
         ),
         .init(
             "denied",
-            "The host does not permit it.",
+            "The host or the vendor does not permit it.",
             causes: [
                 "a plugin called a host that its manifest does not declare as egress",
                 "a plugin asked for a service or a gate that it was not given",
                 "\"trust\" refuses a plugin, an included file or the lock: it is not signed, or other users could change it",
                 "the sandbox of a runner hides a file from its plugin, or the user has no permission for it",
                 "the socket of a host belongs to another user, or lock --update has no terminal to ask on",
+                "the vendor does not permit it to the connector's credentials",
             ],
             fixes: [
                 "if it is wanted, declare it in the manifest, or grant it in connectors.json",
                 "name the file in the connector's \"sandbox\", or give the host's user permission",
                 "make this user or root own the plugin with its directories, and let no other user write there",
+                "give the credentials the permission, at the vendor",
             ]
         ),
         .init(

@@ -40,7 +40,7 @@ struct ErrorLines {
             lines.append(style.paint("cause: \(style.shown(cause))", .faint))
         }
         if let after = error.retryAfter { lines.append("retry after \(style.shown(after.brief))") }
-        if let fix = error.fix ?? Remedy.usual(for: error.code, of: occasion) {
+        if let fix = error.fix ?? Remedy.usual(for: error, of: occasion) {
             lines.append("\(style.arrow) \(style.shown(fix))")
         }
         return lines

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHost
 
 /// The usual remedy for each kind of failure, for errors that suggest no fix.
 enum Remedy {
@@ -17,17 +18,20 @@ enum Remedy {
         case probing
     }
 
-    /// The remedy for what a plugin in a runner does not find, may not use, or does not reach when it opens: unlike in the host, the
-    /// sandbox may be the reason. Nil for any other failure.
-    static func inRunner(for code: ConnectorError.Code) -> String? {
-        switch code {
-        case .missing:
+    /// The remedy for what a plugin in a runner does not find, may not use, or does not reach: unlike in the host, the sandbox may be the
+    /// reason. Nil for any other failure, and for a vendor's refusal, which has an HTTP status.
+    static func inRunner(for error: ConnectorError, of occasion: Occasion) -> String? {
+        guard !error.isRefusalByVendor else { return nil }
+        return switch (error.code, occasion) {
+        case (.denied, _):
+            "if the sandbox denies a file or a directory of this machine, name it in the connector's \"sandbox\""
+        case (_, .call): nil
+        case (.missing, _):
             """
             create it at the vendor, or correct its name in the connector's "config"; if it is a file or a directory of this machine, name \
             it in the connector's "sandbox"
             """
-        case .denied: deniedBySandbox
-        case .unavailable:
+        case (.unavailable, _):
             """
             check that the endpoint is correct, and that its server runs and is reachable from here; if the plugin opens sockets of its \
             own, it needs "network" in the connector's "sandbox": connector-host status --learn
@@ -36,26 +40,35 @@ enum Remedy {
         }
     }
 
-    /// The remedy for what a plugin may not use, if it is not the host that says so: the host's refusals have their own.
-    private static let deniedBySandbox = """
-        if the plugin is in a runner, and its sandbox denies a file or a directory of this machine, name it in the connector's "sandbox"
-        """
+    /// The error of a call, with the remedy for a plugin in a runner if it has no other, and its connector is in one.
+    ///
+    /// - Parameter report: The report of the host that made the call; nil if unknown.
+    static func completing(_ error: ConnectorError, from report: Report?) -> ConnectorError {
+        guard error.fix == nil, let path = error.connector, report?[path]?.isolation == .process else { return error }
+        var error = error
+        error.fix = inRunner(for: error, of: .call)
+        return error
+    }
 
     /// The usual remedy, in one line; nil if there is none.
-    static func usual(for code: ConnectorError.Code, of occasion: Occasion) -> String? {
+    static func usual(for error: ConnectorError, of occasion: Occasion) -> String? {
+        guard error.code == .denied, error.isRefusalByVendor else { return usual(for: error.code, of: occasion) }
+        return "check the permissions of the credentials in the connector's \"config\""
+    }
+
+    private static func usual(for code: ConnectorError.Code, of occasion: Occasion) -> String? {
         switch (code, occasion) {
         case (.misbehaved, _), (.crashed, _): "upgrade or replace the plugin, and tell its author"
         case (_, .probing): nil
         case (.unauthorized, .opening), (.unauthorized, .cutShort):
             "check the credentials in the connector's \"config\""
-        case (.unauthorized, .call): "check the permissions of the credentials in the connector's \"config\""
+        case (.unauthorized, .call): "check the credentials in the connector's \"config\", and their permissions"
         case (.unavailable, _):
             "check that the endpoint is correct, and that its server runs and is reachable from here"
         case (.timedOut, .opening): "find out why the server is slow, or increase the connector's \"timeout\""
         case (.timedOut, .cutShort): "find out why the server is slow, or increase --timeout"
         case (.timedOut, .call): "find out why the server is slow, or increase --timeout"
         case (.rateLimited, _): "wait, or ask the vendor for a higher limit"
-        case (.denied, .call): deniedBySandbox
         case (.protocolViolation, _): "check that the endpoint belongs to this vendor's API"
         case (.missing, .opening), (.missing, .cutShort):
             "create it at the vendor, or correct its name in the connector's \"config\""
@@ -64,5 +77,13 @@ enum Remedy {
         case (.loadFailed, _): "run connector-host inspect on the file"
         default: nil
         }
+    }
+}
+
+extension ConnectorError {
+    /// Whether a vendor refused the request: the cause is then its HTTP status, such as `s3 403`.
+    fileprivate var isRefusalByVendor: Bool {
+        let words = cause?.split(separator: " ") ?? []
+        return words.count == 2 && Int(words[1]).map { (400..<500).contains($0) } ?? false
     }
 }

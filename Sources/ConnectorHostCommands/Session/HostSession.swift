@@ -167,10 +167,19 @@ struct HostSession: Sendable {
 
     /// Closes every gate, then stops the simulators.
     ///
-    /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
     /// - Throws: The exit status for the signal that ended the command, if there was one; that of a failure if the command was to learn
     ///   what sandboxes the plugins need, and could not.
-    func close(within grace: Duration? = nil) async throws(ExitCode) {
+    func close() async throws(ExitCode) {
+        let hasLearned = await end()
+        if let status = interruption.exitStatus { throw status }
+        if !hasLearned { throw ExitStatus.failed }
+    }
+
+    /// Closes every gate, then stops the simulators, for a command that a signal ends normally.
+    ///
+    /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
+    /// - Returns: False if the command was to learn what sandboxes the plugins need, and could not.
+    func end(within grace: Duration? = nil) async -> Bool {
         await simulation?.endTimelines()
         let runners = lessons == nil ? [] : host.report.runners
         let ends = lessons == nil ? [] : host.runnerEnds
@@ -178,8 +187,6 @@ struct HostSession: Sendable {
         await simulation?.stop()
         // Wait until everything that the runners have printed is read.
         for end in ends { await end.wait() }
-        let hasLearned = lessons?.write(of: runners, in: host.configuration) ?? true
-        if let status = interruption.exitStatus { throw status }
-        if !hasLearned { throw ExitStatus.failed }
+        return lessons?.write(of: runners, in: host.configuration) ?? true
     }
 }

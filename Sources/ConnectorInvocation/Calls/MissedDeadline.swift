@@ -27,17 +27,23 @@ package struct MissedDeadline: Sendable {
 
     /// The plugin has not completed an operation.
     ///
-    /// - Parameter isWaiting: Whether the plugin has anything of the host's pending that may complete it. Otherwise no server is slow:
-    ///   the plugin is working on a thread or a task of its own, which the host cannot see, or has forgotten the operation.
-    package static func completion(of name: String, isWaiting: Bool) -> MissedDeadline {
-        guard !isWaiting else { return MissedDeadline(what: "\(name) did not complete") }
-        return MissedDeadline(
-            what: "\(name) did not complete",
-            cause: "the plugin has no request, timer or callback of the host pending for it: "
-                + "it is still working, or forgot to complete the operation",
-            fix: "increase the timeout; if that does not help, fix the plugin: "
+    /// - Parameter work: What the plugin has pending that may complete it.
+    package static func completion(of name: String, awaiting work: PendingWork) -> MissedDeadline {
+        var missed = MissedDeadline(what: "\(name) did not complete")
+        switch work {
+        case .late(let failure):
+            missed.cause = failure.message
+            missed.fix = ConnectorError.remedy(failure.domain, failure.detail)
+        case .other: break
+        case .nothing:
+            missed.cause =
+                "the plugin has no request, timer or callback of the host pending for it: "
+                + "it is still working, or forgot to complete the operation"
+            missed.fix =
+                "increase the timeout; if that does not help, fix the plugin: "
                 + "it must complete every operation that it accepts"
-        )
+        }
+        return missed
     }
 
     /// The plugin has not completed an operation, and one of its callbacks was running the whole time: they run one at a time.

@@ -33,8 +33,10 @@ package protocol Channel: AnyObject, Sendable {
     /// The plugin functions that are running on threads of the host, or of the instance's runner.
     var functionsInside: [PluginFunction] { get }
 
-    /// Whether a request, a timer or a callback is pending that may lead to the completion of an operation, as far as the host knows.
-    func isWaiting(for operation: UInt64) -> Bool
+    /// What is pending that may complete an operation, as far as the host knows.
+    ///
+    /// - Parameter span: From the operation's beginning to its deadline, in monotonic time.
+    func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork
 
     /// Whether the instance's process has taken an operation that is pending, as far as the host knows.
     ///

@@ -8,8 +8,10 @@ package protocol InstanceServices: AnyObject, Sendable {
     /// The function table of a service, always at the same address; null if the instance has no access to it.
     func table(named id: String) -> UnsafeRawPointer?
 
-    /// Whether a request, a timer or a callback is pending that may lead to the completion of an operation.
-    func isWaiting(for operation: UInt64) -> Bool
+    /// What is pending that may complete an operation.
+    ///
+    /// - Parameter span: From the operation's beginning to its deadline, in monotonic time.
+    func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork
 
     /// Whether one callback has been inside the plugin since before a moment, in the clock's monotonic time: no other one has run since.
     func hasCallbackInside(since moment: UInt64) -> Bool

@@ -144,7 +144,7 @@ extension PluginInstance: Channel {
         let now = clock.now()
         let wait = deadline > now ? deadline - now : 0
         let timer = clock.schedule(after: wait.saturatingAdding(dependencies.grace)) { [self] in
-            atDeadline(of: id, inFlight, after: wait)
+            atDeadline(deadline, of: id, inFlight, after: wait)
         }
         let outcome: OperationTable.Outcome
         if let early {
@@ -163,13 +163,13 @@ extension PluginInstance: Channel {
     }
 
     /// Gives a call up at its deadline, on the clock's thread.
-    private func atDeadline(of id: UInt64, _ inFlight: CallInFlight, after wait: UInt64) {
+    private func atDeadline(_ deadline: UInt64, of id: UInt64, _ inFlight: CallInFlight, after wait: UInt64) {
         let elapsed = wait.saturatingAdding(dependencies.grace)
         let overdue: MissedDeadline =
             switch inFlight.stage {
             case .waiting: .beginning(of: inFlight.function.name)
             case .inside: lateReturn(from: inFlight.function)
-            case .over: lateCompletion(of: id, inFlight.function.name, after: elapsed)
+            case .over: lateCompletion(of: id, inFlight.function.name, by: deadline, after: elapsed)
             }
         // A function runs no faster for a clock that does.
         let patience = dependencies.clock.duration(ofSystemTime: max(elapsed, MissedDeadline.leastWait))
@@ -195,10 +195,18 @@ extension PluginInstance: Channel {
     }
 
     /// Describes an operation that has not completed by its deadline, and reports a callback that has held it up the whole time.
-    private func lateCompletion(of id: UInt64, _ name: String, after wait: UInt64) -> MissedDeadline {
+    private func lateCompletion(
+        of id: UInt64,
+        _ name: String,
+        by deadline: UInt64,
+        after wait: UInt64
+    ) -> MissedDeadline {
         let now = dependencies.clock.now()
         guard wait >= MissedDeadline.leastWait, services.hasCallbackInside(since: now - min(now, wait)) else {
-            return .completion(of: name, isWaiting: isWaiting(for: id))
+            return .completion(
+                of: name,
+                awaiting: pendingWork(for: id, during: deadline - min(wait, deadline)...deadline)
+            )
         }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
@@ -207,8 +215,10 @@ extension PluginInstance: Channel {
         return .heldUp(name)
     }
 
-    /// Whether anything is pending that may complete an operation, as the services know; a stand-in delays its answers itself.
-    package func isWaiting(for operation: UInt64) -> Bool { isStandIn || services.isWaiting(for: operation) }
+    /// What is pending that may complete an operation, as the services know; a stand-in delays its answers itself.
+    package func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork {
+        isStandIn ? .other : services.pendingWork(for: operation, during: span)
+    }
 
     // MARK: Asynchronous calls
 
@@ -237,7 +247,7 @@ extension PluginInstance: Channel {
         let owner = context.owner
         let start = dependencies.clock.now()
         let timer = dependencies.giveUpAtDeadline(
-            { [self] id in lateCompletion(of: id, name, after: deadline - min(start, deadline)) },
+            { [self] id in lateCompletion(of: id, name, by: deadline, after: deadline - min(start, deadline)) },
             id,
             owner: owner,
             deadline: deadline

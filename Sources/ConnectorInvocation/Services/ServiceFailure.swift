@@ -23,7 +23,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
     package init(
         status: Int32,
         message: String,
-        domain: String = "host",
+        domain: String = ServiceFailure.hostDomain,
         detail: Int32 = 0,
         isRetryable: Bool = false,
         retryAfter: UInt64 = 0
@@ -35,6 +35,9 @@ package struct ServiceFailure: Error, Sendable, Hashable {
         self.isRetryable = isRetryable
         self.retryAfter = retryAfter
     }
+
+    /// The domain of the host's own refusals of what a plugin asks for; if a plugin passes one on, it blames no event.
+    package static let hostDomain = "host"
 
     /// The code of the status.
     package var code: ConnectorError.Code { ConnectorError.Code(abiStatus: status) ?? .failed }
@@ -103,7 +106,7 @@ extension ServiceFailure {
         self.init(
             status: status,
             message: message.isEmpty ? "the host refuses without a reason (status \(status))" : message,
-            domain: error.map { Self.text($0.domain) } ?? "host",
+            domain: error.map { Self.text($0.domain) } ?? Self.hostDomain,
             detail: error?.detail ?? 0,
             isRetryable: (error?.retryable ?? 0) != 0,
             retryAfter: error?.retry_after_ns ?? 0

@@ -122,16 +122,18 @@ extension RemoteChannel {
         defer { forget(id) }
         if let early = operations.takeOutcome(of: id) { return early }
         let wait = dependencies.remaining(until: deadline)
-        let timer = dependencies.clock.schedule(after: wait) { [self] in atDeadline(of: id, function, after: wait) }
+        let timer = dependencies.clock.schedule(after: wait) { [self] in
+            atDeadline(deadline, of: id, function, after: wait)
+        }
         defer { dependencies.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.awaitOutcome(of: id)
         } onCancel: {
-            let isInside = stage(of: id).isInside
+            let mayRun = stage(of: id).mayRun
             let message = state.withLock { $0.pending[id]?.message }
             let error = ConnectorError(.cancelled, "\(function.name) was cancelled")
             guard operations.giveUp(id, owner: context.owner, error) else { return }
-            if isInside {
+            if mayRun {
                 remains(function, of: id)
                 watchReturn(of: id, function, sentAs: message, by: deadline)
             }
@@ -159,7 +161,7 @@ extension RemoteChannel {
     }
 
     /// Gives a call up at its deadline, on the clock's thread.
-    private func atDeadline(of id: UInt64, _ function: PluginFunction, after wait: UInt64) {
+    private func atDeadline(_ deadline: UInt64, of id: UInt64, _ function: PluginFunction, after wait: UInt64) {
         let isTaken = hasTaken(id)
         let (line, mayRun) = stage(of: id)
         // What has not been taken by now is not made: its deadline has passed.
@@ -170,31 +172,39 @@ extension RemoteChannel {
             case .thread: .beginning(of: function.name)
             case nil where !isTaken: .arriving(of: function.name)
             case nil where isInside: .returning(from: function, of: plugin, on: .runner)
-            case nil: lateCompletion(of: id, function.name, after: wait)
+            case nil: lateCompletion(of: id, function.name, by: deadline, after: wait)
             }
         let isFast = dependencies.clock.systemTime(of: wait) < wait
         let error = (isFast ? overdue.onFastClock : overdue).error(after: wait)
         guard dependencies.operations.giveUp(id, owner: context.owner, error) else { return }
-        if isInside {
-            remains(function, of: id)
-            // A function runs no faster for a clock that does.
-            let patience = dependencies.clock.duration(ofSystemTime: max(wait, MissedDeadline.leastWait))
-            if wait < patience {
-                let rest = patience - wait
-                _ = dependencies.clock.schedule(after: rest) { [self] in checkReturn(of: id, function) }
-            } else {
-                checkReturn(of: id, function)
-            }
-        }
+        if isInside { remains(function, of: id) }
         cancel(id) {}
+        guard isInside else { return }
+        // A function runs no faster for a clock that does.
+        let patience = dependencies.clock.duration(ofSystemTime: max(wait, MissedDeadline.leastWait))
+        // A call that waited may have been entered just now: the runner says in time if it was not.
+        let rest = line == nil ? patience - min(wait, patience) : dependencies.clock.duration(ofSystemTime: Self.grace)
+        if rest > 0 {
+            _ = dependencies.clock.schedule(after: rest) { [self] in checkReturn(of: id, function) }
+        } else {
+            checkReturn(of: id, function)
+        }
     }
 
     /// Describes an operation that has not completed by its deadline, and reports a callback that has held it up the whole time.
-    private func lateCompletion(of id: UInt64, _ name: String, after wait: UInt64) -> MissedDeadline {
+    private func lateCompletion(
+        of id: UInt64,
+        _ name: String,
+        by deadline: UInt64,
+        after wait: UInt64
+    ) -> MissedDeadline {
         let now = dependencies.clock.now()
         let since = state.withLock(\.callbackSince)
         guard wait >= MissedDeadline.leastWait, let since, since < now - min(now, wait) else {
-            return .completion(of: name, isWaiting: isWaiting(for: id))
+            return .completion(
+                of: name,
+                awaiting: pendingWork(for: id, during: deadline - min(wait, deadline)...deadline)
+            )
         }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
@@ -209,7 +219,7 @@ extension RemoteChannel {
             state.inside[id]?.isOverdue = true
             return state.inside[id] != nil
         }
-        guard isInside else { return }
+        guard isInside, runner.isAlive else { return }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
             if !function.isForeign {
@@ -267,11 +277,12 @@ extension RemoteChannel {
         )
     }
 
-    /// What a pending call waits for in the runner, and whether its function may be running.
-    private func stage(of id: UInt64) -> (wait: CallWait?, isInside: Bool) {
+    /// What a pending call waits for in the runner, as far as is known, and whether its function may run before the runner learns that the
+    /// host gives the call up.
+    private func stage(of id: UInt64) -> (wait: CallWait?, mayRun: Bool) {
         state.withLock { state in
             guard let call = state.pending[id] else { return (nil, false) }
-            return (call.wait, call.wait == nil && !call.hasReturned)
+            return (call.wait, !call.hasReturned)
         }
     }
 
@@ -284,8 +295,8 @@ extension RemoteChannel {
         return Self.sending(of: message, taken: runner.page.taken) != .no
     }
 
-    /// Notes that the function of a call may go on running after the host has given the call up. The runner, which is told of that next,
-    /// says when the function has returned.
+    /// Notes that the function of a call may run on after the host has given the call up. The runner, which is told of that next, says when
+    /// the function has returned, or at once that it will not be entered.
     private func remains(_ function: PluginFunction, of id: UInt64) {
         state.withLock { state in
             if !state.isOver { state.inside[id] = function }

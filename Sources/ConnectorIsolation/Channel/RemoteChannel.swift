@@ -127,16 +127,21 @@ package final class RemoteChannel: Channel, RunnerClient {
         let taken = runner.page.taken
         return state.withLock { state in
             let inside = state.inside.filter { id, _ in
-                Self.sending(of: state.pending[id]?.message, taken: taken) != .no
+                guard let pending = state.pending[id] else { return true }
+                return pending.message.map { $0 <= taken } ?? false
             }
             return inside.values + state.lifeCycle
         }
     }
 
-    /// Whether the host has a request or a call of the plugin, or the runner is in a callback or may have a timer.
-    package func isWaiting(for operation: UInt64) -> Bool {
-        if services.isWaiting(for: operation) { return true }
-        return state.withLock { $0.hasTimers || $0.lifeCycle.contains { $0.name == PluginFunction.callback } }
+    /// What the host has of the plugin, or the runner, which is in a callback or may have a timer.
+    package func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork {
+        let work = services.pendingWork(for: operation, during: span)
+        guard work == .nothing else { return work }
+        let isWaiting = state.withLock { state in
+            state.hasTimers || state.lifeCycle.contains { $0.name == PluginFunction.callback }
+        }
+        return isWaiting ? .other : .nothing
     }
 
     var plugin: String { "\(manifest.id) \(manifest.version)" }

@@ -6,7 +6,8 @@ public import ConnectorCapabilities
 /// Delivers many items in requests within a vendor's limits, and returns an answer for each item.
 ///
 /// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It rejects that item and
-/// delivers the others. If the vendor itself says which items it refuses, throw a ``BatchRefusal``. Any other failure ends the delivery;
+/// delivers the others; if the failure is not the vendor's verdict, because it is retryable or the host's own, it asks the host to retry
+/// that item. If the vendor itself says which items it refuses, throw a ``BatchRefusal``. Any other failure ends the delivery;
 /// the answers ask the host to retry the items of that request, and say that those of later ones were not sent. So do they if half of
 /// the call's time is over, after which no further request starts. A request that is not answered times out a little before the call: of
 /// a call that misses its deadline, the host learns nothing, and delivers everything again.
@@ -122,7 +123,7 @@ public struct BatchDelivery: Sendable {
                 }
             } catch {
                 let failure = PluginError(error)
-                progress.answers[index] = .rejected(failure.message, code: failure.status.code)
+                progress.answers[index] = .rejected(failure)
             }
         }
         var batches = Array(
@@ -147,7 +148,7 @@ public struct BatchDelivery: Sendable {
                 case .cancelled: throw failure
                 case .invalid, .tooLarge:
                     guard batch.count > 1 else {
-                        progress.answers[batch[0]] = .rejected(failure.message, code: failure.status.code)
+                        progress.answers[batch[0]] = failure.isVerdict ? .rejected(failure) : .retry(failure)
                         continue
                     }
                     batches.append(Array(batch[(batch.count / 2)...]))
@@ -196,8 +197,7 @@ public struct BatchDelivery: Sendable {
         /// Answers the blamed items of a batch with their failures, by place, and returns the indexes of the others.
         mutating func refuse(_ batch: [Int], _ failures: [Int: PluginError]) -> [Int] {
             for (place, failure) in failures where batch.indices.contains(place) {
-                answers[batch[place]] =
-                    failure.isRetryable ? .retry(failure) : .rejected(failure.message, code: failure.status.code)
+                answers[batch[place]] = failure.isVerdict ? .rejected(failure) : .retry(failure)
             }
             return batch.indices.filter { failures[$0] == nil }.map { batch[$0] }
         }
@@ -213,6 +213,17 @@ extension DeliveryAnswer {
         let wait = failure.retryAfter == .zero ? nil : failure.retryAfter
         return .retry(failure.message, after: wait, code: failure.status.code)
     }
+
+    /// The answer to an item that the vendor can never accept.
+    fileprivate static func rejected(_ failure: PluginError) -> DeliveryAnswer {
+        .rejected(failure.message, code: failure.status.code)
+    }
+}
+
+extension PluginError {
+    /// Whether the failure of a single item is what the vendor, or the adapter in its place, says of it for good. One that may pass is not,
+    /// such as a gateway's limit, nor is the host's refusal of a request.
+    fileprivate var isVerdict: Bool { !isRetryable && domain != Self.hostDomain }
 }
 
 extension [UInt8] {

@@ -5,9 +5,9 @@
 ///
 /// Throw it from the delivery's `send`. The blamed items are answered with their failures; the others continue.
 public struct BatchRefusal: Error, Sendable, Hashable {
-    /// The failures of the blamed items, by place. A retryable failure asks the host to deliver the item later; any
-    /// other rejects it. With a status that concerns the vendor as a whole, such as `rateLimited` or `unavailable`, the host
-    /// delivers nothing until then; with `failed` or `conflict` only that item waits.
+    /// The failures of the blamed items, by place. A retryable failure asks the host to deliver the item later, and so does one of the
+    /// host itself; any other rejects it. With a status that concerns the vendor as a whole, such as `rateLimited` or `unavailable`, the
+    /// host delivers nothing until then; with `failed` or `conflict` only that item waits.
     public let failures: [Int: PluginError]
     /// Whether the vendor took the other items. If not, they are sent again at once, without the blamed ones.
     public let tookOthers: Bool

@@ -38,7 +38,7 @@ public protocol FilesPlugin: Plugin {
 
     /// Adds a part, which has the upload's part size unless it is the last.
     ///
-    /// Parts arrive in order. A part whose outcome is unknown may arrive again before the next one.
+    /// Parts arrive in order. After a retryable error, and if its outcome is unknown, a part may arrive again before the next one.
     ///
     /// - Throws: A ``PluginError`` of status `notFound` for an unknown upload, `invalid` for a part out of order.
     func uploadPart(_ content: [UInt8], of upload: String, at offset: UInt64) async throws
@@ -51,8 +51,9 @@ public protocol FilesPlugin: Plugin {
     ///   - digest: The SHA-256 that it must have, as 64 lower-case hexadecimal digits; nil if the caller does not know
     ///     it.
     /// - Throws: A ``PluginError`` of status `conflict` if the request's condition is not met, `invalid` if the size or
-    ///   digest differs, `notFound` for an unknown upload. If it throws, nothing has changed: the caller repeats the call, or ends
-    ///   the upload with ``abortUpload(_:)``.
+    ///   digest differs, `notFound` for an unknown upload. After a retryable error the caller repeats the call: if only the store's answer
+    ///   was lost, and the file is in place, that must succeed. After any other error nothing has changed. The caller ends an upload that it
+    ///   does not complete with ``abortUpload(_:)``.
     func completeUpload(_ upload: String, size: UInt64, digest: String?) async throws -> FileEntry
 
     /// Ends an upload without creating a file; an unknown upload is not an error.

@@ -13,7 +13,7 @@ public struct PluginError: Error, Sendable, Hashable {
     public var isRetryable: Bool
     /// The wait before the next attempt, if the vendor gave one.
     public var retryAfter: Duration?
-    /// The source of the failure: a vendor's name, `http`, `errno`; cut to 31 bytes.
+    /// The source of the failure: a vendor's name, `http`, `errno`; `host` if the host refused what the plugin asked for. Cut to 31 bytes.
     public var domain: String
     /// The vendor's or system's own number, such as the HTTP status; 0 if there is none.
     public var detail: Int32
@@ -42,6 +42,9 @@ public struct PluginError: Error, Sendable, Hashable {
         self.domain = domain
         self.detail = detail
     }
+
+    /// The source of the host's refusals of what a plugin asks for, which blame no event.
+    static let hostDomain = "host"
 
     /// Converts any error that the plugin's code threw.
     public init(_ error: any Error) {

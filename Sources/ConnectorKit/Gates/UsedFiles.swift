@@ -5,6 +5,9 @@ internal import ConnectorBase
 public import ConnectorCapabilities
 
 /// `files/1` at a used gate: whole files in memory, transferred in parts.
+///
+/// A transfer outlives a store that is busy: the call for a part, and the one that completes a put, is made three times at most, within 30
+/// seconds, while it fails with an error that may pass. In between it waits as long as the store asks, or else briefly.
 public struct UsedFiles: UsedCapability {
     private let gate: UsedGate
     /// How often a put begins at most while the store loses its uploads.
@@ -56,21 +59,29 @@ public struct UsedFiles: UsedCapability {
                 "path": .string(path), "offset": .integer(Int64(content.count)), "count": .integer(Int64(count)),
                 "tag": .string(entry.tag),
             ]
-            let part = try await gate.call("get", arguments) { json throws(ConnectorError) -> [UInt8] in
-                guard let bytes = json["base64"]?.string.flatMap(Base64.decode), bytes.count == count else {
-                    throw ConnectorError(.invalid, "expected \(count) bytes of the file from byte \(content.count)")
-                }
-                return bytes
+            let part = try await gate.repeating { timeout async throws(PluginError) in
+                try await read(arguments, count: count, timeout)
             }
             content += part
         }
         return content
     }
 
+    /// Reads a part that must have some number of bytes.
+    private func read(_ arguments: JSONObject, count: Int, _ timeout: Duration) async throws(PluginError) -> [UInt8] {
+        try await gate.call("get", arguments, timeout: timeout) { json throws(ConnectorError) -> [UInt8] in
+            guard let bytes = json["base64"]?.string.flatMap(Base64.decode), bytes.count == count else {
+                throw ConnectorError(.invalid, "expected a part of \(count) bytes")
+            }
+            return bytes
+        }
+    }
+
     /// Puts a file, replacing any file at its path. It becomes visible only as a whole.
     ///
     /// It begins again, three times at most, if the store no longer knows the upload: a reload may have put another instance in
-    /// the place of the one to which it belongs.
+    /// the place of the one to which it belongs. If the last call fails with an error that may pass, the file may be in place all the same:
+    /// its answer may have been lost.
     ///
     /// - Parameters:
     ///   - path: The file's path.
@@ -97,12 +108,14 @@ public struct UsedFiles: UsedCapability {
                         "upload": .string(upload.id), "offset": .integer(Int64(offset)),
                         "content": ["base64": .string(Base64.encode(Array(part)))],
                     ]
-                    _ = try await gate.call("uploadPart", arguments)
+                    _ = try await gate.repeating { timeout async throws(PluginError) in
+                        try await gate.call("uploadPart", arguments, timeout: timeout)
+                    }
                 }
-                return try await entry(
-                    "completeUpload",
-                    ["upload": .string(upload.id), "size": .integer(Int64(content.count))]
-                )
+                let arguments: JSONObject = ["upload": .string(upload.id), "size": .integer(Int64(content.count))]
+                return try await gate.repeating { timeout async throws(PluginError) in
+                    try await entry("completeUpload", arguments, timeout)
+                }
             } catch {
                 // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
                 await Task.detached { [gate] in
@@ -126,7 +139,13 @@ public struct UsedFiles: UsedCapability {
         try await entry("copy", ["source": .string(source), "destination": .string(destination)])
     }
 
-    private func entry(_ operation: String, _ arguments: JSONObject) async throws(PluginError) -> FileEntry {
-        try await gate.call(operation, arguments) { json throws(ConnectorError) in try FileEntry(json: json) }
+    private func entry(
+        _ operation: String,
+        _ arguments: JSONObject,
+        _ timeout: Duration? = nil
+    ) async throws(PluginError) -> FileEntry {
+        try await gate.call(operation, arguments, timeout: timeout) { json throws(ConnectorError) in
+            try FileEntry(json: json)
+        }
     }
 }

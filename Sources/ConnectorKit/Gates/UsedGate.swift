@@ -8,11 +8,23 @@ public struct UsedGate: Sendable {
     /// The name in the manifest's `uses`.
     public let name: String
     private let service: any GateService
+    private let clock: any ClockService
+
+    /// How often a call that is safe to repeat is made at most, and the time that all of its attempts have together.
+    private static let repetition = (attempts: 3, time: Duration.seconds(30))
+    /// The waits between the attempts, unless an error says how long to wait.
+    private static let pauses = Backoff(initial: .milliseconds(500), maximum: .seconds(1))
 
     /// Creates a used gate whose calls go through a service.
-    public init(_ name: String, _ service: any GateService) {
+    ///
+    /// - Parameters:
+    ///   - name: The name in the manifest's `uses`.
+    ///   - service: The service.
+    ///   - clock: The clock of the waits before a call is repeated.
+    public init(_ name: String, _ service: any GateService, clock: any ClockService = SystemClock()) {
         self.name = name
         self.service = service
+        self.clock = clock
     }
 
     /// Calls an operation, and returns its result; null if it has none.
@@ -40,9 +52,10 @@ public struct UsedGate: Sendable {
     func call<Model>(
         _ operation: String,
         _ arguments: JSONObject,
+        timeout: Duration? = nil,
         _ read: (JSONValue) throws(ConnectorError) -> Model
     ) async throws(PluginError) -> Model {
-        let answer = try await call(operation, arguments)
+        let answer = try await call(operation, arguments, timeout: timeout)
         do throws(ConnectorError) {
             return try read(answer)
         } catch {
@@ -50,6 +63,34 @@ public struct UsedGate: Sendable {
                 .protocolViolation,
                 "the answer of the used gate \"\(name)\" to \"\(operation)\" breaks the capability's rules: \(error.message)"
             )
+        }
+    }
+
+    /// Makes a call, and repeats it while it fails with an error that may pass: three times at most, all in the time of one call.
+    ///
+    /// Something that is missing does not come back by itself.
+    ///
+    /// - Parameter call: The call, with its share of the time. Whoever repeats it must not do twice what it did once.
+    /// - Throws: The last error; `cancelled` if the task is cancelled during a wait.
+    func repeating<Value>(
+        _ call: (_ timeout: Duration) async throws(PluginError) -> Value
+    ) async throws(PluginError) -> Value {
+        let end = Deadline.after(Self.repetition.time, on: clock)
+        var (timeout, attempts) = (Self.repetition.time, 0)
+        while true {
+            do throws(PluginError) {
+                return try await call(timeout)
+            } catch {
+                attempts += 1
+                let pause = error.retryAfter ?? Self.pauses.bound(after: attempts)
+                guard attempts < Self.repetition.attempts, error.isRetryable, error.status != .notFound,
+                    clock.monotonic.saturatingAdding(pause.nanoseconds) < end
+                else { throw error }
+                try await clock.sleep(for: pause)
+                let now = clock.monotonic
+                guard now < end else { throw error }
+                timeout = .nanoseconds(Int64(clamping: end - now))
+            }
         }
     }
 }
@@ -62,7 +103,7 @@ public protocol UsedCapability: Sendable {
 
 extension Host {
     /// A gate that the plugin uses, by the name in its manifest's `uses`.
-    public func gate(_ name: String) -> UsedGate { UsedGate(name, gates) }
+    public func gate(_ name: String) -> UsedGate { UsedGate(name, gates, clock: clock) }
 
     /// A gate that the plugin uses, as its capability:
     ///

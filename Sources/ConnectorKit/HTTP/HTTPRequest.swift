@@ -18,6 +18,9 @@ public struct HTTPRequest: Sendable, Hashable {
     public var hasPlaceholdersInBody: Bool
     /// Whether the host compresses the body with gzip.
     public var isCompressed: Bool
+    /// Whether a redirect to another origin is the response, and not followed: for a request whose signature names its host, and for a
+    /// vendor that says in such a response where the request belongs. Requests with ``HTTPService/send(_:)`` only; an older host follows it.
+    public var keepsOrigin = false
     /// The longest wait for the response; nil means the operation's deadline and the host's limit.
     public var timeout: Duration?
 

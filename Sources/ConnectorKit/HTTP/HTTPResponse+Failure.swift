@@ -7,8 +7,9 @@ extension HTTPResponse {
     /// Converts a response to an error in the vocabulary that all vendors share.
     ///
     /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect counts as the answer of a
-    /// proxy or a captive portal, and so does a web page whose status is 2xx, 400 or 422. Both yield `protocolViolation`, and the call
-    /// may be retried. So does the refusal of a server that speaks TLS.
+    /// proxy or a captive portal, and so does a web page whose status is 2xx, 400, 413 or 422. All yield `protocolViolation`, and the call
+    /// may be retried; only 413 stays `tooLarge`, so that a batch is divided. So does the refusal of a server that speaks TLS. A 413 with
+    /// `Retry-After` may be retried, too: it is temporary (RFC 9110, section 15.5.14).
     ///
     /// - Parameters:
     ///   - vendor: The vendor's name, which becomes the error's domain.
@@ -20,11 +21,12 @@ extension HTTPResponse {
         var message = "\(vendor) answered HTTP \(status)"
         let words = words ?? excerpt
         if !words.isEmpty { message += ": \(words)" }
+        let wait = retryAfter(now: now)
         return PluginError(
             kind,
             message,
-            isRetryable: kind.isUsuallyRetryable && status != 501 && status != 505,
-            retryAfter: retryAfter(now: now),
+            isRetryable: (kind.isUsuallyRetryable && status != 501 && status != 505) || (status == 413 && wait != nil),
+            retryAfter: wait,
             domain: vendor,
             detail: Int32(clamping: status)
         )
@@ -32,20 +34,31 @@ extension HTTPResponse {
 
     /// Whether the answer came from something other than the vendor.
     var isForeign: Bool {
-        (300..<400).contains(status) || wantsTLS || (isPage && (isSuccess || status == 400 || status == 422))
+        (300..<400).contains(status) || tlsRefusal != nil
+            || (isPage && (isSuccess || [400, 413, 422].contains(status)))
     }
-
-    /// Whether a server that speaks TLS refuses a request without it, in the words of Go's servers.
-    private var wantsTLS: Bool { status == 400 && excerpt.contains("sent an HTTP request to an HTTPS server") }
 
     /// The error for an answer that is not the vendor's; ignores its `Retry-After`.
     func foreignAnswer(to vendor: String) -> PluginError {
         let kind = isPage ? "a web page" : (300..<400).contains(status) ? "a redirect" : "another server's refusal"
         var message = "\(kind) (HTTP \(status)) came instead of \(vendor)'s answer"
         if let place = headers["Location"]?.prefix(while: { $0 != "?" }) { message += ", to \(place)" }
-        message += wantsTLS ? "; its URL must begin with https://" : "; a proxy or a captive portal may have sent it"
+        let advice =
+            switch tlsRefusal {
+            case .plain: "its URL must begin with https://"
+            case .certificate: "its server requires a client certificate, and the host has none to show"
+            case nil where status == 413: "a gateway on the way takes only smaller requests: raise its limit"
+            case nil: "a proxy or a captive portal may have sent it"
+            }
+        message += "; \(advice)"
         if !excerpt.isEmpty { message += ": \(excerpt)" }
-        return PluginError(.protocolViolation, message, domain: vendor, detail: Int32(clamping: status))
+        return PluginError(
+            status == 413 ? .tooLarge : .protocolViolation,
+            message,
+            isRetryable: true,
+            domain: vendor,
+            detail: Int32(clamping: status)
+        )
     }
 
     private static func kind(of status: Int) -> PluginStatus {

@@ -5,6 +5,9 @@ public import ConnectorBase
 
 /// Unsolicited events for the application (`events/1`). The host adds the connector's path and the time.
 public struct Events: Sendable {
+    /// The most JSON of one event, in bytes: `CONNECTOR_EVENT_JSON_LIMIT`.
+    package static let byteLimit = 64 << 10
+
     private let send: @Sendable (String, JSONValue) throws(PluginError) -> Void
 
     /// Creates a service that passes events to a closure, for tests.

@@ -23,6 +23,7 @@ struct HTTPRequestLayout {
         if request.isCompressed, !body.isEmpty, upload == nil { flags |= CONNECTOR_HTTP_GZIP_BODY }
         // What answers the GET that a redirect makes of a write could pass for the answer to the write.
         if request.method != .get, request.method != .head { flags |= CONNECTOR_HTTP_KEEP_METHOD }
+        if request.keepsOrigin { flags |= CONNECTOR_HTTP_KEEP_ORIGIN }
         method = append(request.method.rawValue)
         url = append(request.url.description)
         fields = request.headers.fields.map { (append($0.name), append($0.value)) }

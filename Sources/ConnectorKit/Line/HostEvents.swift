@@ -39,7 +39,17 @@ struct HostEvents: @unchecked Sendable {
         }
         guard let status else { throw PluginError(.notOpen, "the gate is closing") }
         guard status == Line.ok else {
-            throw PluginError(PluginStatus(rawValue: status), "the host refused the event \"\(name)\"")
+            let isTooLarge = status == PluginStatus.tooLarge.rawValue
+            let reason =
+                isTooLarge
+                ? ": its name has \(name.utf8.count) bytes, and may have \(CONNECTOR_EVENT_NAME_LIMIT); its JSON has \(json.count), and "
+                    + "may have \(CONNECTOR_EVENT_JSON_LIMIT)"
+                : ""
+            throw PluginError(
+                PluginStatus(rawValue: status),
+                "the host refused the event \"\(name)\"\(reason)",
+                domain: PluginError.hostDomain
+            )
         }
     }
 }

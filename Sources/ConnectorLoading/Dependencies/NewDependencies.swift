@@ -61,13 +61,14 @@ package struct NewDependencies {
         }
         // If all are loaded, the linker searches no folder, and a copy need not keep the layout on disk.
         guard closure.members.dropFirst().contains(where: { !$0.isLoaded }) else { return }
-        climbsFromOrigin = closure.members.contains { !$0.isLoaded && $0.climbsFromOrigin }
+        // A library elsewhere is not copied, so it finds those beside it, as the Swift runtime's libraries do.
+        let beside = closure.beside
+        climbsFromOrigin = (closure.members.prefix(1) + beside).contains(where: \.climbsFromOrigin)
+        relatives = beside.compactMap { $0.contents?.image.bytes }
         for member in closure.members.dropFirst() where !member.isLoaded {
             guard let contents = member.contents else { continue }
             let soundness = try Preflight.linkable(contents.image)
             staticTLS += contents.image.staticTLS(soundness.dynamic)
-            // Dependencies of such a library are found relative to its copy, so they must be copied too.
-            if member.isRelativeToOrigin { relatives.append(contents.image.bytes) }
         }
     }
 

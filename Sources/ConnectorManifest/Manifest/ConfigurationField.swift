@@ -91,6 +91,15 @@ extension ConfigurationField {
         return nil
     }
 
+    /// The reason a text is no URL.
+    private static func urlProblem(with text: String) -> String {
+        let rule = "must be an absolute http or https URL"
+        if text.utf8.contains(where: { $0 >= 0x80 }) {
+            return "\(rule), in ASCII: a name in another script begins with xn--"
+        }
+        return text.utf8.contains { $0 <= 0x20 } ? "\(rule), without blanks" : rule
+    }
+
     /// The reason a value does not have this field's type; nil if it does.
     package func typeProblem(with value: JSONValue) -> String? {
         switch type {
@@ -98,7 +107,7 @@ extension ConfigurationField {
         case .integer: value.integer == nil ? "must be an integer, not \(value.kind)" : nil
         case .number: value.number == nil ? "must be a number, not \(value.kind)" : nil
         case .boolean: value.bool == nil ? "must be true or false, not \(value.kind)" : nil
-        case .url: value.string.flatMap(URLParts.init) == nil ? "must be an absolute http or https URL" : nil
+        case .url: value.string.flatMap(URLParts.init) == nil ? Self.urlProblem(with: value.string ?? "") : nil
         case .duration:
             value.string.flatMap(Duration.init(parsing:)) == nil
                 ? "must be a duration "

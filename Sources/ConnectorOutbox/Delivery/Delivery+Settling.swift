@@ -19,6 +19,8 @@ extension Delivery {
         var progress = Progress(count: 1)
         while true {
             do throws(ConnectorError) {
+                beginRecording(batch)
+                defer { endRecording() }
                 let step = try await dependencies.engine.settle(batch, outcomes, attempt)
                 if progress.failures > 0 { dependencies.onPause(nil) }
                 // An operator who asks for an immediate attempt means one at the vendor, not just another try at recording, and includes

@@ -98,6 +98,8 @@ package final class Delivery: Sendable {
         var unfinishedPause: Pause?
         /// How often an operator has asked for all retries at once.
         var expediteCount = 0
+        /// The batch whose attempt the engine records, and what is sent once that is counted, or has failed; nil if there is none.
+        var recording: (batch: OutboxBatch, end: OneShot<Void>)?
         /// The signal that ends the wait in progress, and how much must arrive to end it; nil if no arrival does.
         var waiter: (signal: OneShot<Void>, enough: Arrivals?)?
     }
@@ -222,6 +224,20 @@ package final class Delivery: Sendable {
 
     /// Begins the next look at the queue: what arrives or wakes the delivery from now on ends its next wait.
     func beginLook() { state.withLock { ($0.arrivals, $0.isAwake) = (.none, false) } }
+
+    /// Notes that the engine begins to record an attempt. ``endRecording()`` must follow.
+    func beginRecording(_ batch: OutboxBatch) { state.withLock { $0.recording = (batch, OneShot()) } }
+
+    /// Notes that the attempt is recorded and counted, or could not be recorded.
+    func endRecording() { state.withLock { $0.recording.take() }?.end.send() }
+
+    /// Waits until an attempt to deliver an event is counted, if the engine records one: its records may have it already.
+    func counted(_ id: String) async {
+        let end = state.withLock { state in
+            state.recording.flatMap { $0.batch.entries.contains { $0.id == id } ? $0.end : nil }
+        }
+        await end?.wait()
+    }
 
     /// Waits until a monotonic time, or until the delivery is woken or stopped, or enough has arrived.
     ///

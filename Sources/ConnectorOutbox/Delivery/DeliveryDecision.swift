@@ -59,7 +59,8 @@ struct DeliveryDecision {
         switch answer {
         case .failure(let error):
             var failure = DeliveryFailure(error.code, error.message, asking: error.retryAfter)
-            guard Self.blamesEvent(error.code) else {
+            // What may pass, and what the host itself refuses, is divided like any other, but blames no event.
+            guard error.concernsContent, count > 1 || error.condemnsContent else {
                 let isConnection = Self.concernsConnection(error)
                 if waitAlone, !isConnection {
                     let answer = DeliveryAnswer.retry(error.message, after: error.retryAfter, code: error.code)
@@ -185,9 +186,6 @@ struct DeliveryDecision {
             }
         }
     }
-
-    /// Whether an error of a whole batch is the fault of an event in it.
-    private static func blamesEvent(_ code: ConnectorError.Code) -> Bool { code == .invalid || code == .tooLarge }
 
     /// Whether the failure of a call concerns the connection rather than the call's events, at one leaf of a composite at least.
     private static func concernsConnection(_ error: ConnectorError) -> Bool {

@@ -120,9 +120,14 @@ internal import ConnectorPlatform
             position.littleEndian, created.littleEndian, UInt64(id.count).littleEndian,
             UInt64(lane.count).littleEndian
         )
-        unsafe withUnsafeBytes(of: numbers) { unsafe checksum.add($0) }
-        unsafe checksum.add(id)
-        unsafe checksum.add(lane)
+        let size = MemoryLayout.size(ofValue: numbers)
+        // In one piece, because zlib takes longer for three short ones than for most payloads.
+        unsafe withUnsafeTemporaryAllocation(byteCount: size + id.count + lane.count, alignment: 8) { head in
+            unsafe head.storeBytes(of: numbers, as: type(of: numbers))
+            unsafe UnsafeMutableRawBufferPointer(rebasing: head[size...]).copyMemory(from: id)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: head[(size + id.count)...]).copyMemory(from: lane)
+            unsafe checksum.add(UnsafeRawBufferPointer(head))
+        }
         unsafe checksum.add(payload)
         return Int64(checksum.value)
     }

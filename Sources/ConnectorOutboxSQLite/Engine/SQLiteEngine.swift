@@ -140,11 +140,8 @@ package final class SQLiteEngine: OutboxEngine {
         to paths: [String],
         _ onStored: @escaping @Sendable (OutboxStep) -> Void
     ) async throws(ConnectorError) -> OutboxStep {
-        let append = { @Sendable (tables: OutboxTables) throws(Database.Failure) in
-            OutboxStep(revision: tables.revision, isApplied: try tables.append(events, to: paths))
-        }
         do throws(Database.Failure) {
-            let step = try await writer.perform(isStable: true, append, then: onStored)
+            let step = try await writer.store(events, to: paths, then: onStored)
             idleChecks.store(0, ordering: .relaxed)
             return step
         } catch {

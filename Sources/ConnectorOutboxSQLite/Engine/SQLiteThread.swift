@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import DequeModule
 
@@ -82,23 +83,41 @@ final class SQLiteThread: Sendable {
     ///
     /// - Parameters:
     ///   - isStable: Whether the transaction must survive a power failure.
-    ///   - onEnd: Receives the result on this thread, before the caller resumes; it must not block, since the file's other callers
-    ///     wait.
+    ///   - onCommit: Receives the result on this thread, before any caller of the transaction resumes; it must not block, since the
+    ///     file's other callers wait.
     func perform<Value: Sendable>(
         isStable: Bool,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value,
-        then onEnd: (@Sendable (Value) -> Void)? = nil
+        then onCommit: (@Sendable (Value) -> Void)? = nil
     ) async throws(Database.Failure) -> Value {
         let result: Result<Value, Database.Failure> = unsafe await withUnsafeContinuation { continuation in
-            let work = unsafe AwaitedWork(isStable: isStable, body, then: onEnd, continuation)
-            let (isOpen, isAwaited) = monitor.withLock { state in
-                if !state.isClosing { state.waiting.append(work) }
-                return (!state.isClosing, state.waiting.count == 1 || state.waiting.count >= state.expected)
-            }
-            guard isOpen else { return work.end(Self.closed) }
-            if isAwaited { monitor.signal() }
+            submit(unsafe AwaitedWork(isStable: isStable, body, then: onCommit, continuation))
         }
         return try result.get()
+    }
+
+    /// Stores events, as ``OutboxTables/append(_:to:)`` does, and returns once they are stable.
+    ///
+    /// - Parameter onStored: As the last parameter of ``perform(isStable:_:then:)``.
+    func store(
+        _ events: [OutboxEvent],
+        to paths: [String],
+        then onStored: @escaping @Sendable (OutboxStep) -> Void
+    ) async throws(Database.Failure) -> OutboxStep {
+        let result: Result<OutboxStep, Database.Failure> = unsafe await withUnsafeContinuation { continuation in
+            submit(unsafe StoringWork(events, to: paths, then: onStored, continuation))
+        }
+        return try result.get()
+    }
+
+    /// Queues work, and wakes the thread if it waits for no more than this.
+    private func submit(_ work: any TransactionWork) {
+        let (isOpen, isAwaited) = monitor.withLock { state in
+            if !state.isClosing { state.waiting.append(work) }
+            return (!state.isClosing, state.waiting.count == 1 || state.waiting.count >= state.expected)
+        }
+        guard isOpen else { return work.end(Self.closed) }
+        if isAwaited { monitor.signal() }
     }
 
     /// Finishes the queued work, synchronizes it, closes the file, and returns. Work that exceeds the grace period is interrupted.
@@ -158,6 +177,8 @@ final class SQLiteThread: Sendable {
             try tables?.transaction(isStable: isStable) { tables throws(Database.Failure) in
                 for work in group { try work.run(tables) }
             }
+            // Callers that resume send their next events, and would contend for the locks that reports take.
+            for work in group { work.report() }
             for work in group { work.end(nil) }
         } catch {
             var failure = error

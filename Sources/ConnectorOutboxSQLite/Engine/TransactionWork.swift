@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorOutbox
 internal import Synchronization
 
 /// A piece of work in a transaction of a ``SQLiteThread`` or a ``SQLiteReader``, and its awaiting caller.
@@ -11,6 +12,9 @@ protocol TransactionWork: AnyObject, Sendable {
     /// Does the work, on the thread. Called again if the transaction failed because of another piece.
     func run(_ tables: OutboxTables) throws(Database.Failure)
 
+    /// Reports the result on the thread, after the transaction was committed. Called once at most, before ``end(_:)``.
+    func report()
+
     /// Resumes the caller after the transaction was committed or has failed. Called once.
     func end(_ failure: Database.Failure?)
 }
@@ -19,8 +23,8 @@ protocol TransactionWork: AnyObject, Sendable {
 @safe final class AwaitedWork<Value: Sendable>: TransactionWork {
     let isStable: Bool
     private let body: @Sendable (OutboxTables) throws(Database.Failure) -> Value
-    /// Receives the value on the thread, after the transaction was committed and before the caller resumes.
-    private let onEnd: (@Sendable (Value) -> Void)?
+    /// Receives the value on the thread, after the transaction was committed and before any caller resumes.
+    private let onCommit: (@Sendable (Value) -> Void)?
     private let caller: UnsafeContinuation<Result<Value, Database.Failure>, Never>
     private let value = Mutex<Value?>(nil)
 
@@ -28,12 +32,12 @@ protocol TransactionWork: AnyObject, Sendable {
     @unsafe init(
         isStable: Bool,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value,
-        then onEnd: (@Sendable (Value) -> Void)? = nil,
+        then onCommit: (@Sendable (Value) -> Void)? = nil,
         _ caller: UnsafeContinuation<Result<Value, Database.Failure>, Never>
     ) {
         self.isStable = isStable
         self.body = body
-        self.onEnd = onEnd
+        self.onCommit = onCommit
         unsafe self.caller = caller
     }
 
@@ -42,17 +46,57 @@ protocol TransactionWork: AnyObject, Sendable {
         value.withLock { $0 = made }
     }
 
+    func report() {
+        guard let onCommit, let value = value.withLock(\.self) else { return }
+        onCommit(value)
+    }
+
     func end(_ failure: Database.Failure?) {
-        let result: Result<Value, Database.Failure> =
-            if let failure {
-                .failure(failure)
-            } else if let value = value.withLock(\.self) {
-                .success(value)
-            } else {
-                .failure(Database.Failure(description: "the transaction ended without a result"))
-            }
-        if case .success(let value) = result { onEnd?(value) }
-        unsafe caller.resume(returning: result)
+        unsafe caller.resume(returning: Self.result(value.withLock(\.self), failure))
+    }
+
+    /// The result of work: its failure, or else its value.
+    fileprivate static func result(_ value: Value?, _ failure: Database.Failure?) -> Result<Value, Database.Failure> {
+        if let failure { return .failure(failure) }
+        guard let value else {
+            return .failure(Database.Failure(description: "the transaction ended without a result"))
+        }
+        return .success(value)
+    }
+}
+
+/// Work that stores events. It is by far the most frequent, and not generic, because generic code looks up its types at run time.
+@safe final class StoringWork: TransactionWork {
+    let isStable = true
+    private let events: [OutboxEvent]
+    private let paths: [String]
+    /// Receives the step on the thread, after the transaction was committed and before any caller resumes.
+    private let onStored: @Sendable (OutboxStep) -> Void
+    private let caller: UnsafeContinuation<Result<OutboxStep, Database.Failure>, Never>
+    private let step = Mutex<OutboxStep?>(nil)
+
+    /// Creates work for a caller, which ``end(_:)`` resumes.
+    @unsafe init(
+        _ events: [OutboxEvent],
+        to paths: [String],
+        then onStored: @escaping @Sendable (OutboxStep) -> Void,
+        _ caller: UnsafeContinuation<Result<OutboxStep, Database.Failure>, Never>
+    ) {
+        (self.events, self.paths, self.onStored) = (events, paths, onStored)
+        unsafe self.caller = caller
+    }
+
+    func run(_ tables: OutboxTables) throws(Database.Failure) {
+        let made = OutboxStep(revision: tables.revision, isApplied: try tables.append(events, to: paths))
+        step.withLock { $0 = made }
+    }
+
+    func report() {
+        if let step = step.withLock(\.self) { onStored(step) }
+    }
+
+    func end(_ failure: Database.Failure?) {
+        unsafe caller.resume(returning: AwaitedWork.result(step.withLock(\.self), failure))
     }
 }
 
@@ -61,6 +105,8 @@ final class EmptyWork: TransactionWork {
     let isStable = true
 
     func run(_ tables: OutboxTables) throws(Database.Failure) {}
+
+    func report() {}
 
     func end(_ failure: Database.Failure?) {}
 }

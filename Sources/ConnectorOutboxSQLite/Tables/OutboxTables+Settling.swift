@@ -223,6 +223,10 @@ extension OutboxTables {
         besides entries: ArraySlice<OutboxBatch.Entry>,
         _ passed: Part
     ) throws(Database.Failure) {
+        let cursor = try statement("SELECT position FROM cursors WHERE target = ? AND route = ?")
+            .integer(.integer(target), .integer(route), in: Schema.positions(of: route))
+        // Nothing is between positions that follow each other.
+        guard let cursor, passed.last - cursor > passed.count else { return }
         let waiting = try statement(
             """
             SELECT max(0, (SELECT count(*) FROM events WHERE position > cursors.position AND position <= ?3)

@@ -17,6 +17,11 @@ extension SandboxSettings {
 
     /// Parses the settings in a program's arguments; nil if one is unknown or malformed.
     public init?(arguments: some Sequence<String>) {
+        self.init(arguments: Array(arguments))
+    }
+
+    /// Parses the settings in an array, as a runner does at its start: for any other sequence, types would be set up first.
+    package init?(arguments: [String]) {
         self.init()
         for argument in arguments {
             guard let end = argument.firstIndex(of: "=") else { return nil }

@@ -837,7 +837,7 @@ static inline int connector_is_success(uint32_t status) { return status >= 200 &
 
 /**
  * The error for a response other than success, in the vocabulary that all vendors share, with its Retry-After. A redirect
- * is the answer of a proxy or a captive portal, and so is a web page under 400 or 422; the call may be tried again.
+ * is the answer of a proxy or a captive portal, and so is a web page under 400, 413 or 422; the call may be tried again.
  * `now_ns` is the time of day since 1970, which only a Retry-After that is a date needs: see connector_gate_now.
  */
 static inline connector_error connector_error_of_response(const connector_http_response *response, const char *vendor,
@@ -847,7 +847,7 @@ static inline connector_error connector_error_of_response(const connector_http_r
     const char *foreign = NULL;
     int32_t code = CONNECTOR_PROTOCOL;
     if (status >= 300 && status < 400) foreign = "a redirect";
-    else if ((status == 400 || status == 422) && connector_is_page(response)) foreign = "a web page";
+    else if ((status == 400 || status == 413 || status == 422) && connector_is_page(response)) foreign = "a web page";
     else if (status == 400 || status == 422) code = CONNECTOR_INVALID;
     else if (status == 401 || status == 403) code = CONNECTOR_UNAUTHORIZED;
     else if (status == 404 || status == 410) code = CONNECTOR_NOT_FOUND;
@@ -859,11 +859,18 @@ static inline connector_error connector_error_of_response(const connector_http_r
     else if (status >= 500 && status < 600) code = CONNECTOR_UNAVAILABLE;
     else if (status >= 400 && status < 500) code = CONNECTOR_FAILED;
     if (foreign != NULL) {
-        connector_fail(&error, code, "%s (HTTP %u) came instead of %s's answer; a proxy or a captive portal may have sent it",
-                       foreign, (unsigned)status, vendor);
+        const char *origin = "a proxy or a captive portal may have sent it";
+        if (status == 413) {
+            code = CONNECTOR_TOO_LARGE;
+            origin = "a gateway on the way takes only smaller requests: raise its limit";
+        }
+        connector_fail(&error, code, "%s (HTTP %u) came instead of %s's answer; %s", foreign, (unsigned)status, vendor, origin);
+        error.retryable = 1;
     } else {
         connector_fail(&error, code, "%s answered HTTP %u", vendor, (unsigned)status);
         error.retry_after_ns = connector_retry_after(response, now_ns);
+        /* Temporary: RFC 9110, section 15.5.14. */
+        if (status == 413 && error.retry_after_ns > 0) error.retryable = 1;
     }
     if (status == 505) error.retryable = 0;
     error.detail = (int32_t)status;
@@ -1657,7 +1664,10 @@ typedef struct connector_error {
     int32_t detail;
     /** The wait before the next attempt, in nanoseconds; 0 if unknown. */
     uint64_t retry_after_ns;
-    /** The source of the failure: "http", "errno", a vendor's name. */
+    /**
+     * The source of the failure: "http", "errno", a vendor's name; "host" if the host refused what the plugin asked of a service. The
+     * status of an error from "host" blames no event: a plugin that passes it on leaves it as it is.
+     */
     char domain[CONNECTOR_ERROR_DOMAIN_SIZE];
     /** One sentence for a person: what failed and what to do about it. Never a secret. */
     char message[CONNECTOR_ERROR_MESSAGE_SIZE];
@@ -2486,6 +2496,11 @@ CONNECTOR_BEGIN_DECLS
  * the GET could pass for one to a write. The request fails with CONNECTOR_PROTOCOL. An older host follows it.
  */
 #define CONNECTOR_HTTP_KEEP_METHOD 8u
+/**
+ * For `request`: the host follows no redirect to another origin, but hands it over as the response. For a request whose signature names
+ * its host, and for a vendor that says in such a response where the request belongs. An older host follows it.
+ */
+#define CONNECTOR_HTTP_KEEP_ORIGIN 16u
 /** The `body_length` of a body in parts whose length is not known. */
 #define CONNECTOR_HTTP_UNKNOWN_LENGTH UINT64_MAX
 /** The most bytes of one part of a body. */
@@ -2532,6 +2547,7 @@ typedef struct connector_http_response {
     uint32_t struct_size;
     /** 100 to 999. */
     uint32_t status;
+    /** At most 256 by HTTP/1.1, each name and value of at most 80 KiB; an answer with more fails with CONNECTOR_PROTOCOL. */
     const connector_http_header *CONNECTOR_NULLABLE headers;
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
@@ -2540,7 +2556,8 @@ typedef struct connector_http_response {
 
 /**
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
- * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
+ * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS, or
+ * the host's own proxy or authorities cannot be read), CONNECTOR_TIMED_OUT,
  * CONNECTOR_TOO_LARGE (request over the limit, with its secrets), CONNECTOR_PROTOCOL (the answer is over the limit or not
  * HTTP, or redirects too often, to another scheme than http or https, from https to http, to a host that is not
  * allowed, or with a secret in the body to another origin), CONNECTOR_RATE_LIMITED (the answers to the connector's

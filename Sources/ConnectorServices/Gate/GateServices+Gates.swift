@@ -4,6 +4,7 @@
 internal import CConnector
 internal import ConnectorBase
 package import ConnectorInvocation
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// A plugin's call of a gate that it uses, in progress.
@@ -14,10 +15,21 @@ package struct UsedGateCallInFlight: Sendable {
     package var trace: TraceContext
     /// The plugin's own call that this one serves; nil for none.
     package var outer: UInt64?
+    /// The plugin's name for the gate.
+    package var use: String
+    /// When it began, in monotonic nanoseconds.
+    package var begun: UInt64
+    /// The deadline that the plugin set, in monotonic nanoseconds; nil for none.
+    package var deadline: UInt64?
     /// How many bytes the arguments count for.
     package var size = 0
     /// The task that makes the call; nil while it is being started.
     package var task: Task<Void, Never>?
+}
+
+extension UsedGateCallInFlight {
+    /// The operation that it serves.
+    var served: ServedOperation { ServedOperation(named: outer, begun: begun, deadline: deadline) }
 }
 
 extension GateServices {
@@ -55,6 +67,7 @@ extension GateServices {
         let trace = given ?? TraceContext.current
         let outer = template.during == 0 ? trace.operation : template.during
         let size = template.parsedSize
+        let now = host.clock.now()
         try state.withLock { state throws(ServiceFailure) in
             guard !state.isStopped else { throw .notOpen }
             guard state.calls.count < Self.callLimit else {
@@ -65,7 +78,15 @@ extension GateServices {
                 )
             }
             try arguments.take(size)
-            state.calls[id] = UsedGateCallInFlight(callback: callback, trace: trace, outer: outer, size: size)
+            state.calls[id] = UsedGateCallInFlight(
+                callback: callback,
+                trace: trace,
+                outer: outer,
+                use: template.use,
+                begun: now,
+                deadline: template.deadline == .max ? nil : template.deadline,
+                size: size
+            )
         }
         var call: UsedGateCall
         do throws(ServiceFailure) {
@@ -95,10 +116,12 @@ extension GateServices {
     /// Completes a call, at most once: the result, the plugin, the giving up of its outer call and the closing gate
     /// race to complete it.
     package func completeCall(_ id: UInt64, _ result: Result<[UInt8], ServiceFailure>) {
+        let now = host.clock.now()
         // Remove the call and queue its callback in one step, so that a closing gate always sees one of them.
         let (call, isIdle) = state.withLock { state -> (UsedGateCallInFlight?, Bool) in
             guard let call = state.calls.removeValue(forKey: id) else { return (nil, false) }
             arguments.giveBack(call.size)
+            if case .failure(let failure) = result { state.late.add(call.served, failure, at: now) }
             return (call, state.callbacks.append { call.trace.run { call.callback.call(result) } })
         }
         guard let call else { return }

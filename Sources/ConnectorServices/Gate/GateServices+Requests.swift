@@ -41,6 +41,7 @@ extension GateServices {
                 span: span,
                 trace: TraceContext.current,
                 outer: outer,
+                begun: now,
                 recorder: recorder,
                 bodySize: sent.body.count,
                 deadline: deadline,
@@ -53,7 +54,7 @@ extension GateServices {
 
         let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? host.options.http.requestTimeout.nanoseconds
         // A late request is not sent: the plugin may already assume that it failed.
-        guard delay > 0 else { return completeRecorded(id, .failure(.noAnswer(from: exchange.authority)), recorder) }
+        guard delay > 0 else { return completeRecorded(id, .failure(.notSent(to: exchange.authority)), recorder) }
         guard setTimer(of: id, exchange, recorder, after: delay) else { return }
         if case .fresh(let response) = cached {
             countCached()
@@ -184,13 +185,16 @@ extension GateServices {
     /// Completes a request, at most once: the response, the deadline, the plugin and the closing gate race to complete
     /// it.
     package func completeRequest(_ id: UInt64, _ result: Result<HTTPResponse, ServiceFailure>) {
+        let now = host.clock.now()
         // Remove the request and queue its callback in one step, so that a closing gate always sees one of them.
         let (request, isIdle) = state.withLock { state -> (RequestInFlight?, Bool) in
             guard let request = state.requests.removeValue(forKey: id) else { return (nil, false) }
             bodies.giveBack(request.bodySize)
             switch result {
             case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)
-            case .failure: state.counters.failures += 1
+            case .failure(let failure):
+                state.counters.failures += 1
+                state.late.add(request.served, failure, at: now)
             }
             return (request, state.callbacks.append { request.end(result) })
         }
@@ -212,7 +216,7 @@ extension GateServices {
         }
         // Writing would block.
         host.callbacks.run {
-            recorder.end(.failure(.noAnswer(from: request.exchange.authority)))
+            recorder.end(.failure(request.exchange.lateness))
             self.completeRequest(id, .failure(failure))
         }
     }

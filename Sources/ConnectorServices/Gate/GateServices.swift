@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-internal import ConnectorInvocation
+package import ConnectorInvocation
 internal import ConnectorPlatform
 package import Logging
 package import Synchronization
@@ -92,15 +92,15 @@ package final class GateServices: InstanceServices {
         )
     }
 
-    /// Whether a request, timer or callback is pending that may complete an operation.
-    package func isWaiting(for operation: UInt64) -> Bool {
+    /// What is pending that may complete an operation.
+    package func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork {
         // Check the timers first: a due timer joins the callbacks before it stops being pending.
-        if timers.isWaiting(for: operation) { return true }
-        return state.withLock { state in
-            state.callbacks.isDelivering
-                || state.requests.values.contains { $0.outer == operation || $0.trace.mayComplete(operation) }
-                || state.calls.values.contains { $0.outer.map { $0 == operation } ?? true }
+        let hasTimer = timers.isWaiting(for: operation)
+        let (work, isWaiting) = state.withLock { state in
+            (state.unfinishedWork(for: operation, during: span), state.isWaiting(for: operation))
         }
+        if let work { return .late(work.lateness) }
+        return hasTimer || isWaiting ? .other : .nothing
     }
 
     /// The gate is being opened or proved: until ``proofEnds()``, no request is answered from ``cache`` unless the server confirms it.

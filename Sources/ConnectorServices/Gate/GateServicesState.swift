@@ -30,10 +30,35 @@ package struct GateServicesState {
     package var calls: [UInt64: UsedGateCallInFlight] = [:]
     /// The traces of the plugin's own calls in progress, by operation; empty if it uses no gates.
     package var traces: [UInt64: TraceContext] = [:]
+    /// What has ended at its deadline a moment ago.
+    var late = LateWork()
     /// How many openings and proofs are under way.
     package var proofs = 0
     /// The gate's traffic.
     package var counters = HTTPCounters()
+
+    /// Whether a callback, a request or a call is pending that may complete an operation.
+    func isWaiting(for operation: UInt64) -> Bool {
+        callbacks.isDelivering
+            || requests.values.contains { $0.outer == operation || $0.trace.mayComplete(operation) }
+            || calls.values.contains { $0.outer.map { $0 == operation } ?? true }
+    }
+
+    /// A request or a call that serves an operation, by the surest mark that any has; nil if the host knows of none.
+    ///
+    /// - Parameter span: From the operation's beginning to its deadline, in monotonic nanoseconds.
+    func unfinishedWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> UnfinishedWork? {
+        for mark in ServedOperation.Mark.allCases {
+            if let request = requests.values.first(where: { $0.served.isFor(operation, during: span, by: mark) }) {
+                return .request(request.exchange)
+            }
+            if let call = calls.values.first(where: { $0.served.isFor(operation, during: span, by: mark) }) {
+                return .call(use: call.use)
+            }
+            if let failure = late.failure(of: operation, during: span, by: mark) { return .ended(failure) }
+        }
+        return nil
+    }
 
     /// Records that the plugin requests a service.
     ///

@@ -17,6 +17,8 @@ package struct RequestInFlight: Sendable {
     package var trace: TraceContext
     /// The plugin's own call that this request serves; nil for none.
     package var outer: UInt64?
+    /// When it began, in monotonic nanoseconds.
+    package var begun: UInt64
     /// The request's recorder; nil if the gate is not recorded.
     package var recorder: RequestRecorder?
     /// The size of the body, in bytes; 0 if it comes in parts.
@@ -38,6 +40,11 @@ package struct RequestInFlight: Sendable {
 }
 
 extension RequestInFlight {
+    /// The operation that it serves.
+    var served: ServedOperation {
+        ServedOperation(named: outer, running: trace.operation, begun: begun, deadline: deadline)
+    }
+
     /// Ends the span and runs the callback, on a callback thread.
     func end(_ result: Result<HTTPResponse, ServiceFailure>) {
         span?.end(result)

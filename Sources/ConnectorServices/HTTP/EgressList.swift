@@ -34,14 +34,21 @@ package struct EgressList: Sendable {
         let authority = (name ?? url).authority
         throw .denied(
             "the host \(authority) is not one that this connector may reach; "
-                + remedy("to allow it, add \"allow\": {\"hosts\": [\"\(authority)\"]} to the connector")
+                + remedy("to allow it", adding: [authority])
         )
     }
 
     /// What to do about a host that is not allowed.
     ///
-    /// - Parameter change: How the connector's file allows it.
-    func remedy(_ change: String) -> String {
-        isSimulated ? "it is simulated, and reaches only its simulation, by the URL in its configuration" : change
+    /// - Parameters:
+    ///   - purpose: What that is for, as the beginning of a sentence.
+    ///   - names: The hosts to allow. The connector's list replaces that of the plugin's manifest, so it needs the others, too.
+    func remedy(_ purpose: String, adding names: [String]) -> String {
+        guard !isSimulated else {
+            return "it is simulated, and reaches only its simulation, by the URL in its configuration"
+        }
+        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        return "\(purpose), add \"allow\": {\"hosts\": [\(list)]} to the connector, with every other host that it "
+            + "needs: the list replaces that of the plugin"
     }
 }

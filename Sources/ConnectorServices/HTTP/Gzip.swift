@@ -31,7 +31,7 @@ package enum Gzip {
             ZLIB_VERSION,
             size
         )
-        guard status == Z_OK else { throw .invalid("the request's body cannot be compressed (zlib \(status))") }
+        guard status == Z_OK else { throw .unavailable("the request's body cannot be compressed (zlib \(status))") }
         defer { unsafe deflateEnd(&stream) }
         let bound = unsafe Int(deflateBound(&stream, UInt(bytes.count)))
         var end = Z_OK
@@ -44,7 +44,7 @@ package enum Gzip {
             end = unsafe deflate(&stream, Z_FINISH)
             count = unsafe bound - Int(stream.avail_out)
         }
-        guard end == Z_STREAM_END else { throw .invalid("the request's body cannot be compressed (zlib \(end))") }
+        guard end == Z_STREAM_END else { throw .unavailable("the request's body cannot be compressed (zlib \(end))") }
         return output
     }
 }

@@ -144,9 +144,12 @@ package final class HTTPExchange: Sendable {
     /// Why the exchange has not ended by its deadline.
     package var lateness: ServiceFailure {
         let (name, collector, request, proxy) = state.withLock { ($0.awaitedName, $0.collector, $0.request, $0.proxy) }
+        let url = request.namedURL
+        let authority = url.authority
         if let name { return .lateName(of: name) }
-        if let proxy, let collector, !isConnected(collector) {
-            return .noTunnel(to: request.namedURL, proxy, "in time")
+        if let collector, !isConnected(collector) {
+            guard let proxy else { return .noConnection(to: url) }
+            return .noTunnel(to: url, proxy, "in time")
         }
         return switch parts?.isAsked {
         case false?: .timedOut("the plugin did not ask for the rest of the response in time")
@@ -167,9 +170,10 @@ package final class HTTPExchange: Sendable {
             guard !isCancelled else { throw .cancelled("the request was cancelled") }
             // Blame the server, not the configuration: the URL comes from its response.
             if let redirectedBy, !egress.allows(request.url) {
+                let authority = request.namedURL.authority
                 throw .violation(
-                    "the server \(redirectedBy) redirects to \(request.namedURL.authority), which this connector may not reach; "
-                        + egress.remedy("if it should, add it to the connector's \"allow.hosts\"")
+                    "the server \(redirectedBy) redirects to \(authority), which this connector may not reach; "
+                        + egress.remedy("if it should", adding: [redirectedBy, authority])
                 )
             }
             try egress.check(request.url, named: request.namedURL)
@@ -231,7 +235,12 @@ package final class HTTPExchange: Sendable {
             // It may have been cancelled while it waited for the name.
             guard !state.withLock(\.isCancelled) else { throw .cancelled("the request was cancelled") }
             let limit = transport.options.responseLimit
-            let collector = ResponseCollector(method: request.method, limit: limit, held: responses)
+            let collector = ResponseCollector(
+                method: request.method,
+                limit: limit,
+                keepsRedirects: request.keepsOrigin,
+                held: responses
+            )
             parts?.begin()
             let host = proxy?.host ?? request.url.host
             let address = network.names.address(of: host)
@@ -329,6 +338,10 @@ package final class HTTPExchange: Sendable {
                 if !state.request.isSafe, reply.status < 400 { state.changed.append(state.request.url) }
             }
             guard let location = reply.redirect else { return take(reply, end) }
+            // In parts, the head of a redirect has not been handed over.
+            if parts == nil, state.withLock({ $0.request.isAnswered(byRedirectTo: location) }) {
+                return take(reply, end)
+            }
             let limit = transport.options.redirectLimit
             try state.withLock { state throws(ServiceFailure) in
                 guard state.redirects < limit else {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorInvocation
 
 /// Options of the requests that plugins send through `http/1`.
 ///
@@ -13,6 +14,8 @@ public struct HTTPOptions: Sendable {
     ///
     /// Read before the first `https` request. If a file cannot be read, every `https` request fails.
     public var additionalTrustRoots: [String]
+    /// The file that `SSL_CERT_FILE` names, for messages; nil if the options were not read from variables.
+    private var environmentTrustRoot: String?
     /// The maximum number of HTTP/1 connections of one gate to one host: 1 or more, 128 by default.
     ///
     /// Gates share no connections. An HTTP/1 connection carries one request at a time, so this also limits a gate's concurrent
@@ -34,7 +37,9 @@ public struct HTTPOptions: Sendable {
     public var idleTimeout: Duration = .seconds(50)
     /// The timeout for connecting, proxy and TLS included: 8 s by default. Zero leaves no time, so that no request is sent.
     ///
-    /// Less than the 10 s that operations have by default, so that the failure of a call names the host that cannot be reached.
+    /// Less than the 10 s that operations have by default, so that a plugin is told that a host cannot be reached while it can still do
+    /// something else. Looking up a name that is slow to find has as much time again; if the operation's deadline comes first, its error
+    /// says what it waited for.
     public var connectTimeout: Duration = .seconds(8)
     /// The timeout of a request without a deadline, up to the last byte of its response: 30 s by default.
     public var requestTimeout: Duration = .seconds(30)
@@ -88,5 +93,24 @@ public struct HTTPOptions: Sendable {
     package init(variable: (String) -> String?) {
         let roots = variable("SSL_CERT_FILE") ?? ""
         self.init(proxies: HTTPProxies(variable: variable), additionalTrustRoots: roots.isEmpty ? [] : [roots])
+        environmentTrustRoot = roots
+    }
+
+    /// The files of ``additionalTrustRoots``.
+    var authorityFiles: [AuthorityFile] {
+        additionalTrustRoots.map { AuthorityFile(path: $0, isFromEnvironment: $0 == environmentTrustRoot) }
+    }
+
+    /// What is wrong with the proxies and the files of authorities, which fails requests that need them. Reads the files.
+    package func faults() -> [String] {
+        let files = authorityFiles.compactMap { file -> ServiceFailure? in
+            do throws(ServiceFailure) {
+                _ = try file.certificates()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        return (proxies.faults + files).map(\.message)
     }
 }

@@ -48,14 +48,25 @@ public struct HTTPProxies: Sendable {
 
     /// The proxy that a request goes through; nil for none.
     ///
-    /// - Throws: `invalid` if the URL of the proxy cannot be read.
+    /// - Throws: `unavailable` if the URL of the proxy cannot be read: the request is not at fault.
     package func proxy(for url: URLParts) throws(ServiceFailure) -> HTTPProxy? {
         guard let text = url.scheme == "https" ? https : http, !isDirect(url) else { return nil }
         if let proxy = HTTPProxy(text.reveal()) { return proxy }
-        throw ServiceFailure(
-            status: Int32(CONNECTOR_INVALID),
-            message:
-                "the proxy for \(url.scheme) URLs is not http://[USER:PASSWORD@]HOST[:PORT]; correct \(url.scheme)_proxy",
+        throw Self.unusable(for: url.scheme)
+    }
+
+    /// The failures of all requests that need a proxy whose URL cannot be read.
+    var faults: [ServiceFailure] {
+        [("http", http), ("https", https)].compactMap { scheme, url in
+            guard let url, HTTPProxy(url.reveal()) == nil else { return nil }
+            return Self.unusable(for: scheme)
+        }
+    }
+
+    private static func unusable(for scheme: String) -> ServiceFailure {
+        ServiceFailure(
+            status: Int32(CONNECTOR_UNAVAILABLE),
+            message: "the proxy for \(scheme) URLs is not http://[USER:PASSWORD@]HOST[:PORT]; correct \(scheme)_proxy",
             domain: ServiceFailure.proxyDomain
         )
     }

@@ -18,7 +18,10 @@ package enum HTTPTarget {
             throw .invalid("the URL is not an absolute http or https URL of at most \(RequestTemplate.urlLimit) bytes")
         }
         guard url.user == nil else {
-            throw .invalid("the URL has credentials before the host; send them as the Authorization header")
+            throw .invalid(
+                "the URL has credentials before the host; if it is configured, give them in fields of their own: a plugin sends them in "
+                    + "the Authorization header"
+            )
         }
         guard isPlain(host: url.host) else {
             throw .invalid("the URL's host has characters that no host name may have")

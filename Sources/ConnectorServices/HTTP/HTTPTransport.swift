@@ -288,15 +288,11 @@ package final class HTTPTransport: Sendable {
     }
 
     /// The certificates of additional trusted authorities.
+    ///
+    /// - Throws: `unavailable` if a file cannot be read: the request is not at fault.
     private func certificates() throws(ServiceFailure) -> [NIOSSLCertificate] {
         var certificates: [NIOSSLCertificate] = []
-        for file in options.additionalTrustRoots {
-            do {
-                certificates += try NIOSSLCertificate.fromPEMFile(file)
-            } catch {
-                throw .invalid("no certificates can be read from \(file), which names the authorities to trust")
-            }
-        }
+        for file in options.authorityFiles { certificates += try file.certificates() }
         return certificates
     }
 }

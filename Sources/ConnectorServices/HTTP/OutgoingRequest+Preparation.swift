@@ -36,6 +36,7 @@ extension OutgoingRequest {
             headers.append("Accept-Encoding", headers["Range"] == nil ? coding : "identity")
         }
         keepsMethod = request.flags & CONNECTOR_HTTP_KEEP_METHOD != 0
+        keepsOrigin = request.flags & CONNECTOR_HTTP_KEEP_ORIGIN != 0
         isBodyInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
         guard !isBodyInParts || request.flags & CONNECTOR_HTTP_GZIP_BODY == 0 else {
             throw .invalid("a body in parts cannot be compressed by the host")

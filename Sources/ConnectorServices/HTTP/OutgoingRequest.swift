@@ -28,6 +28,8 @@ package struct OutgoingRequest: Sendable {
     package var isBodySecret = false
     /// Whether a redirect may not make it a GET.
     package var keepsMethod = false
+    /// Whether a redirect to another origin is the response, and not followed.
+    package var keepsOrigin = false
 
     /// The target as messages name it. They go back to the plugin, which must not learn from them what the host inserted, nor whether
     /// its own text contains another connector's secret: so nothing in them is redacted.
@@ -49,6 +51,12 @@ package struct OutgoingRequest: Sendable {
     var headSize: Int {
         let line = method.utf8.count + url.description.utf8.count + url.authority.utf8.count
         return headers.reduce(line + 128) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    }
+
+    /// Whether the response with a redirect is handed over, because the request may not go where it leads.
+    func isAnswered(byRedirectTo location: String) -> Bool {
+        guard keepsOrigin, let target = try? HTTPTarget.redirect(location, from: url) else { return false }
+        return !HTTPTarget.isSameOrigin(url, target)
     }
 
     /// The request to a redirect's target, which is not yet checked against the allow-list.

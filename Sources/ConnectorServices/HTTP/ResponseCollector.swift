@@ -26,6 +26,7 @@ package final class ResponseCollector: Sendable {
 
     private let method: String
     private let limit: Int
+    private let keepsRedirects: Bool
     private let held: HeldBytes
     private let state = Mutex(State())
 
@@ -34,10 +35,12 @@ package final class ResponseCollector: Sendable {
     /// - Parameters:
     ///   - method: The method of the request.
     ///   - limit: The most bytes of the response's body.
+    ///   - keepsRedirects: Whether the body of a redirect may be needed, however long it is.
     ///   - held: Counts its bytes until it is complete, or this object is gone.
-    package init(method: String, limit: Int, held: HeldBytes) {
+    package init(method: String, limit: Int, keepsRedirects: Bool = false, held: HeldBytes) {
         self.method = method
         self.limit = limit
+        self.keepsRedirects = keepsRedirects
         self.held = held
     }
 
@@ -69,7 +72,7 @@ extension ResponseCollector: HTTPClientResponseDelegate {
         let reply = HTTPResponse(head)
         state.withLock { $0.head = reply }
         guard reply.hasBody(method) else { return task.eventLoop.makeSucceededVoidFuture() }
-        if reply.isRedirectWithUnneededBody { return failed(UnneededBody(redirect: reply), task) }
+        if reply.isRedirectWithUnneededBody, !keepsRedirects { return failed(UnneededBody(redirect: reply), task) }
         guard reply.contentLength ?? 0 <= UInt64(limit) else {
             return failed(ResponseAccumulator.ResponseTooBigError(maxBodySize: limit), task)
         }

@@ -40,8 +40,16 @@ extension ServiceFailure {
         .violation("the response has more than \(limit) bytes\(state)")
     }
 
+    /// The deadline had passed before the request could be sent.
+    static func notSent(to authority: String) -> Self {
+        .timedOut("the request to \(authority) was not sent, because its deadline had passed")
+    }
+
     /// The deadline came before the response.
     static func noAnswer(from authority: String) -> Self { .timedOut("no answer from \(authority) in time") }
+
+    /// The deadline came before a connection, with TLS if the URL says so, that the request could be sent over.
+    static func noConnection(to url: URLParts) -> Self { .timedOut("no connection to \(address(of: url)) in time") }
 
     /// The deadline came before the end of the response.
     static func incompleteAnswer(from authority: String) -> Self {
@@ -111,6 +119,13 @@ extension ServiceFailure {
     /// The domain of failures of TLS, and of certificates.
     private static let tlsDomain = "tls"
 
+    /// A file of this machine with the authorities to trust has no certificates that can be read. It is read again for the next request.
+    static func unreadableAuthorities(_ message: String) -> Self {
+        var failure = unavailable(message)
+        failure.isRetryable = false
+        return failure.from(tlsDomain)
+    }
+
     /// Converts an error of the HTTP client.
     ///
     /// - Parameters:
@@ -145,7 +160,10 @@ extension ServiceFailure {
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case HTTPParserError.invalidConstant where url.scheme == "http":
                 .violation("the answer of \(place) is not HTTP; if it speaks TLS, the URL must begin with https://")
-            case HTTPParserError.headerOverflow: .violation("the answer of \(place) has more than 80 KiB of headers")
+            case HTTPParserError.headerOverflow:
+                .violation(
+                    "the answer of \(place) has more headers than can be read: 256 fields, 80 KiB in one of them, 2 MiB in all"
+                )
             case let error as HTTPParserError:
                 .violation("the answer of \(place) is not HTTP: \(Self.words(for: error))")
             case let error as any NIOHTTP2Error: Self(error, place)
@@ -284,6 +302,18 @@ extension ServiceFailure {
         case "TLSV1_ALERT_CERTIFICATE_REQUIRED":
             failure = unavailable("\(place) requires a client certificate, which http/1 cannot present\(words)")
             failure.isRetryable = false
+        // What servers of TLS 1.2 send for a missing certificate, and all servers for want of a common cipher.
+        case "SSLV3_ALERT_HANDSHAKE_FAILURE":
+            failure = unavailable(
+                "\(place) refused the TLS handshake\(words); it may require a client certificate, which http/1 cannot present, or other "
+                    + "ciphers"
+            )
+        case "TLSV1_ALERT_UNRECOGNIZED_NAME":
+            failure = unavailable("\(place) has no certificate for this name\(words)")
+        case "TLSV1_ALERT_NO_APPLICATION_PROTOCOL":
+            failure = unavailable(
+                "\(place) speaks no version of HTTP that it was offered\(words); an application allows HTTP/2 by allowsHTTP2"
+            )
         case nil: failure = unavailable("\(place) broke off the TLS handshake; it may not use TLS on this port")
         default: failure = unavailable("the TLS handshake with \(place) failed\(words)")
         }

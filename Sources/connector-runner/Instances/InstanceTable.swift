@@ -12,7 +12,8 @@ final class InstanceTable: Sendable {
     private let socket: RunnerSocket
     private let sandbox: RunnerSandbox
     private let dependencies: CallDependencies
-    private let instances = Mutex<[UInt32: RunnerInstance]>([:])
+    /// A runner carries few, mostly one, so they are found without a table by number.
+    private let instances = Mutex<[RunnerInstance]>([])
     /// The libraries that arrive before the message that makes an instance, by its number.
     private let libraries = Mutex<[UInt32: [SealedLibrary]]>([:])
 
@@ -58,7 +59,7 @@ final class InstanceTable: Sendable {
         if frame.kind == .lane { return openLane(frame) }
         if frame.kind == .library { return keepLibrary(number, frame) }
         if frame.kind == .create { return create(number, frame) }
-        guard let instance = instances.withLock({ $0[number] }) else { return }
+        guard let instance = instance(number) else { return }
         var message = MessageReader(frame.payload)
         do throws(ConnectorError) {
             switch frame.kind {
@@ -67,7 +68,7 @@ final class InstanceTable: Sendable {
             case .cancel: instance.cancel(try message.integer())
             case .dispose:
                 instance.dispose { [self] in
-                    _ = instances.withLock { $0.removeValue(forKey: number) }
+                    instances.withLock { $0.removeAll { $0.number == number } }
                     socket.send(.disposed, instance: number, MessageWriter())
                 }
             default: try instance.services.receive(frame.kind, &message)
@@ -77,9 +78,13 @@ final class InstanceTable: Sendable {
         }
     }
 
+    private func instance(_ number: UInt32) -> RunnerInstance? {
+        instances.withLock { instances in instances.first { $0.number == number } }
+    }
+
     private func openLane(_ frame: consuming Frame) {
         guard let descriptor = frame.descriptor.take() else { return }
-        LaneThread.start(descriptor) { [self] number in instances.withLock { $0[number] } }
+        LaneThread.start(descriptor) { [self] number in instance(number) }
     }
 
     private func keepLibrary(_ number: UInt32, _ frame: consuming Frame) {
@@ -96,7 +101,7 @@ final class InstanceTable: Sendable {
         guard let description = try? InstanceDescription(&message) else { return }
         let image = frame.takeDescriptor()
         let instance = RunnerInstance(number, description, socket, dependencies, sandbox)
-        instances.withLock { $0[number] = instance }
+        instances.withLock { $0.append(instance) }
         // Constructors, the entry function and `create` may block.
         let libraries = libraries.withLock { $0.removeValue(forKey: number) } ?? []
         dependencies.gateThreads.run { instance.create(image: image, libraries: libraries) }

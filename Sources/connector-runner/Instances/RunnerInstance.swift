@@ -13,7 +13,8 @@ internal import Synchronization
 /// An instance of a plugin in this process, run for a host in another one: the same instance that a host has of its own, but with
 /// services that send their requests to that host.
 final class RunnerInstance: CalledGate {
-    private let number: UInt32
+    /// The number that messages about it carry.
+    let number: UInt32
     private let description: InstanceDescription
     private let socket: RunnerSocket
     private let dependencies: CallDependencies

@@ -131,8 +131,12 @@ final class RunnerServices: InstanceServices, ServiceFunctions {
 
     /// Tells the host that a call waits for a thread of the instance, or no longer.
     func waitsForThread(_ operation: UInt64, _ isWaiting: Bool) {
-        guard let host = state.withLock({ $0.operations[operation] }) else { return }
-        report(host, waitsFor: isWaiting ? .thread : nil)
+        let host = state.withLock { state -> UInt64? in
+            guard let host = state.operations[operation] else { return nil }
+            state.running.waits(operation, isWaiting)
+            return host
+        }
+        if let host { report(host, waitsFor: isWaiting ? .thread : nil) }
     }
 
     /// Tells the host what a call waits for; nil once it waits no longer. If this process ends meanwhile, the host knows that the call was
@@ -156,7 +160,7 @@ final class RunnerServices: InstanceServices, ServiceFunctions {
     func cancelCalls(during operation: UInt64) {}
 
     /// The host says what a late operation waited for.
-    func isWaiting(for operation: UInt64) -> Bool { true }
+    func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork { .other }
 
     // MARK: Messages
 

@@ -26,6 +26,11 @@ struct RunningFunctions: Sendable {
         functions[host]?.isInside = true
     }
 
+    /// Its thread is yet to be free, or is about to enter its function after all.
+    mutating func waits(_ own: UInt64, _ isWaiting: Bool) {
+        if let host = hosts[own] { functions[host]?.isInside = !isWaiting }
+    }
+
     /// Its function has returned, or will not be entered.
     ///
     /// - Returns: The host's id, and whether the host has asked; nil for a function that never entered.

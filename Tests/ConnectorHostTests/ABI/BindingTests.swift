@@ -131,6 +131,11 @@ import Testing
             try await gate.call("announce", ["name": "8 o'clock", "value": .null])
         }
         #expect(unnamed.message == #"the host refused the event "8 o'clock""#)
+        let long = try await failure { () async throws(ConnectorError) in
+            try await gate.call("announce", ["name": "long", "value": .string(String(repeating: "x", count: 65_535))])
+        }
+        let sizes = "its name has 4 bytes, and may have 64; its JSON has 65537, and may have 65536"
+        #expect(long.code == .tooLarge && long.message == "the host refused the event \"long\": \(sizes)")
 
         #expect(try await gate.call("pass", ["operation": "answer", "arguments": ["value": 7]]) == 7)
         #expect(try await gate.call("pass", ["operation": "answer", "arguments": [["a": 1]]]) == ["a": 1])

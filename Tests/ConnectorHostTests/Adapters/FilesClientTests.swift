@@ -147,11 +147,15 @@ struct FilesClientTests {
     }
 
     /// A gate whose uploads are answered as the test says.
-    private func simulated(_ operations: JSONValue) async throws -> ConnectorHost {
+    private func simulated(
+        _ operations: JSONValue,
+        _ clock: ManualHostClock = ManualHostClock()
+    ) async throws -> ConnectorHost {
         let host = try ConnectorHost.testing(
             #"[{"name": "files", "plugin": "folder", "probe": "off", "config": {"directory": "/nowhere"}}]"#,
             plugins: ["\(Fixtures.sources)/../../Plugins/folder/folder.connector.json"],
-            simulating: ["files": ["version": 1, "operations": operations]]
+            simulating: ["files": ["version": 1, "operations": operations]],
+            clock: clock
         )
         try await host.open().requireReady()
         return host
@@ -176,6 +180,107 @@ struct FilesClientTests {
         let entry = try await host.files("files").put("a", .bytes([1, 2, 3, 4, 5, 6])) { told.note($0) }
         #expect(entry.size == 6 && entry.tag == "t")
         #expect(told.values.map(\.transferred) == [4, 4, 6])
+        await host.close()
+    }
+
+    /// A store with a file of one byte, which refuses an operation a number of times.
+    private func refusing(
+        _ operation: String,
+        _ times: Int64,
+        _ refusal: JSONValue,
+        _ clock: ManualHostClock
+    ) async throws -> ConnectorHost {
+        let entry: JSONValue = ["path": "a", "size": 1, "modified": "2026-01-01T00:00:00.000Z", "tag": "t"]
+        return try await simulated(
+            [
+                ["operation": .string(operation), "times": .integer(times), "error": refusal],
+                ["operation": "createUpload", "result": ["upload": "u", "partSize": 4]],
+                ["operation": "uploadPart"],
+                ["operation": "abortUpload"],
+                ["operation": "completeUpload", "result": entry],
+                ["operation": "head", "result": entry],
+                ["operation": "get", "result": ["base64": "AQ=="]],
+            ],
+            clock
+        )
+    }
+
+    /// Transfers one byte: by a get, or by a put.
+    private static func transfer(
+        _ operation: String,
+        _ files: FilesClient,
+        _ options: CallOptions = CallOptions()
+    ) async throws {
+        if operation == "get" {
+            #expect(try await files.get("a", options: options).collect(upTo: 1) == [1])
+        } else {
+            #expect(try await files.put("a", .bytes([1]), options: options).tag == "t")
+        }
+    }
+
+    private static let transfers = ["uploadPart", "completeUpload", "get"]
+
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: transfers,
+        [
+            (["code": "unavailable", "message": "no answer"], [.milliseconds(500), .seconds(1)]),
+            (["code": "rate-limited", "message": "slow down", "retryAfter": "7s"], [.seconds(7), .seconds(7)]),
+        ] as [(JSONValue, [Duration])]
+    )
+    func `a call whose error may pass is made three times at most, after the waits that the store asks for`(
+        _ operation: String,
+        _ refused: (error: JSONValue, pauses: [Duration])
+    ) async throws {
+        for failures in [2, 3] as [Int64] {
+            let clock = ManualHostClock()
+            let host = try await refusing(operation, failures, refused.error, clock)
+            let files = try host.files("files")
+            let task = Task { try await Self.transfer(operation, files) }
+            for pause in refused.pauses { await clock.advance(toTimerAfter: pause) }
+            if failures == 2 {
+                try await task.value
+            } else {
+                let error = await #expect(throws: ConnectorError.self) { try await task.value }
+                #expect(error?.code.rawValue == refused.error["code"]?.string)
+            }
+            #expect(host.report["files"]?.calls?.failures == UInt64(failures))
+            await host.close()
+        }
+    }
+
+    @Test(
+        arguments: transfers,
+        [
+            ["code": "unavailable", "message": "no answer", "retryAfter": "30s"],
+            ["code": "conflict", "message": "there is one"],
+        ] as [JSONValue]
+    )
+    func `a call is not repeated if the wait does not fit into its timeout, or nothing may pass`(
+        _ operation: String,
+        _ refusal: JSONValue
+    ) async throws {
+        let host = try await refusing(operation, 1, refusal, ManualHostClock())
+        let files = try host.files("files")
+        let error = await #expect(throws: ConnectorError.self) {
+            try await Self.transfer(operation, files, CallOptions(timeout: .seconds(30)))
+        }
+        #expect(error?.code.rawValue == refusal["code"]?.string)
+        #expect(host.report["files"]?.calls?.failures == 1)
+        await host.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: transfers)
+    func `a transfer whose task is cancelled while it waits ends at once`(_ operation: String) async throws {
+        let clock = ManualHostClock()
+        let refusal: JSONValue = ["code": "unavailable", "message": "no answer"]
+        let host = try await refusing(operation, 1, refusal, clock)
+        let files = try host.files("files")
+        let task = Task { try await Self.transfer(operation, files) }
+        await clock.timer(dueAfter: .milliseconds(500))
+        task.cancel()
+        let error = await #expect(throws: ConnectorError.self) { try await task.value }
+        #expect(error?.code == .cancelled && !clock.hasTimer(dueAfter: .milliseconds(500)))
         await host.close()
     }
 

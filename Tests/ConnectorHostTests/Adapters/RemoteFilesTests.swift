@@ -114,7 +114,8 @@ struct RemoteFilesTests {
         let plugin = try #require(connector["plugin"]?.string)
         let host = try ConnectorHost.testing(
             JSONValue.array([connector]).serialized(),
-            plugins: [try BuiltProducts.library(plugin)]
+            plugins: [try BuiltProducts.library(plugin)],
+            clock: SystemHostClock()
         )
         let report = await host.open()
         #expect(report.isReady, "\(report)")

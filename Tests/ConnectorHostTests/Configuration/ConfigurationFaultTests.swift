@@ -311,6 +311,15 @@ struct Fault: Sendable, CustomTestStringConvertible {
             #"c.json:1:126: a: flush must be a duration such as "250ms" or "5s" [invalid-value]"#
         ),
         Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k", "endpoint": "http://x.example "}}"#,
+            "c.json:1:106: a: endpoint must be an absolute http or https URL, without blanks [invalid-value]"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "k", "endpoint": "http://bücher.example"}}"#,
+            "c.json:1:106: a: endpoint must be an absolute http or https URL, in ASCII: a name in another script begins with xn-- "
+                + "[invalid-value]"
+        ),
+        Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "sk-1"}}}"#,
             #"c.json:1:100: a: a secret must be "env:NAME", "file:PATH", "credential:NAME" or "exec:PROGRAM" [invalid-value]"#
         ),

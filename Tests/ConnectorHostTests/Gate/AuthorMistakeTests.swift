@@ -98,6 +98,29 @@ import Testing
         await test.host.close()
     }
 
+    @Test(arguments: TestChannel.all)
+    func `an opening that waits for the answer of a server names it`(channel: TestChannel) async throws {
+        let hasCome = CallCounter()
+        let server = LoopbackServer { _ in
+            hasCome.add()
+            return .stall
+        }
+        defer { server.stop() }
+        let endpoint: JSONObject = ["endpoint": .string(server.url("/"))]
+        let test = try host("http", endpoint, settings: #"\#(channel.settings), "timeout": "2s""#)
+        async let report = test.host.open()
+        await hasCome.reaches(1)
+        try await openHasReturned(test)
+        let gate = try #require(try test.host.target("gate").node.gate)
+        let generation = gate.storage.withLock { $0.opening ?? $0.current }
+        try await generation?.services.loopHasRun()
+        await test.clock.advance(toTimerAfter: .seconds(2))
+        let error = try #require(await report["gate"]?.error)
+        #expect(error.code == .timedOut && error.message == "open did not complete within 2.0 s")
+        #expect(error.cause == "no answer from 127.0.0.1:\(server.port) in time")
+        #expect(error.fix == nil)
+    }
+
     @Test func `an opening that the plugin never completes is not blamed on a slow server`() async throws {
         let test = try host("never-opens")
         async let report = test.host.open()

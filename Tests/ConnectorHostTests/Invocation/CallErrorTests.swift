@@ -45,6 +45,39 @@ import Testing
         #expect(error.fix?.contains(remedy ?? "") ?? true)
     }
 
+    @Test(
+        arguments: [
+            ("acme", 507, "make room"), ("acme", 423, "unlocks it"), ("acme", 503, nil), ("http", 507, nil),
+            ("", 423, nil),
+        ] as [(String, Int32, String?)]
+    )
+    func `a vendor's status that means more than its code says what to do`(
+        domain: String,
+        detail: Int32,
+        remedy: String?
+    ) {
+        var object = connector_error()
+        object.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        object.detail = detail
+        unsafe withUnsafeMutableBytes(of: &object.domain) { unsafe $0.copyBytes(from: domain.utf8) }
+        let error = ConnectorError(status: Int32(CONNECTOR_UNAVAILABLE), error: object, attempting: "put")
+        #expect((error.fix == nil) == (remedy == nil))
+        #expect(error.fix?.contains(remedy ?? "") ?? true)
+    }
+
+    @Test(arguments: [("host", false), ("acme", true), ("", true)])
+    func `a refusal by the host that a plugin passes on blames no event`(domain: String, blamesEvent: Bool) {
+        var object = connector_error()
+        object.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        unsafe withUnsafeMutableBytes(of: &object.domain) { unsafe $0.copyBytes(from: domain.utf8) }
+        let error = ConnectorError(status: Int32(CONNECTOR_INVALID), error: object, attempting: "deliver")
+        #expect(DeliveryAnswer(error).outcome == (blamesEvent ? .rejected : .retry))
+        var whole = ConnectorError(.invalid, "no child takes it")
+        whole.outcomes = [CallOutcome("a", error: error)]
+        #expect(DeliveryAnswer(whole).outcome == (blamesEvent ? .rejected : .retry))
+        #expect(ServiceFailure(error).domain == (blamesEvent ? "gate" : "host"))
+    }
+
     @Test func `a number without a source is the cause as it is`() {
         var object = connector_error()
         object.struct_size = UInt32(MemoryLayout<connector_error>.size)

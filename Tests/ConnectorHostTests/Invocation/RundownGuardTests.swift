@@ -131,7 +131,7 @@ private final class StubChannel: Channel {
     var canClose: Bool { false }
     var functionsInside: [PluginFunction] { [] }
 
-    func isWaiting(for operation: UInt64) -> Bool { false }
+    func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork { .nothing }
 
     func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {}
 

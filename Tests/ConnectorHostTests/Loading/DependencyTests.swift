@@ -47,6 +47,36 @@ import Testing
         }
     }
 
+    @Test func `what a library elsewhere finds beside itself is not copied with the plugin`() throws {
+        try Fixtures.withDirectory { directory in
+            let elsewhere = "\(directory)/elsewhere"
+            #expect(Fixtures.run("mkdir '\(elsewhere)'") == 0)
+            _ = try Fixtures.compile(
+                "__attribute__((visibility(\"default\"))) int inner(void) { return 1; }\n",
+                into: elsewhere,
+                as: "elsewhere-inner"
+            )
+            _ = try Fixtures.compile(
+                "extern int inner(void); __attribute__((visibility(\"default\"))) int outer(void) { return inner(); }\n",
+                into: elsewhere,
+                as: "elsewhere-outer",
+                flags: "-Wl,--no-as-needed -L'\(elsewhere)' -l:libelsewhere-inner.so -Wl,-rpath,'$ORIGIN'"
+            )
+            let plugin = try Fixtures.compile(
+                "extern int outer(void); __attribute__((visibility(\"default\"))) int used(void) { return outer(); }\n",
+                into: directory,
+                as: "needing-elsewhere",
+                flags: "-Wl,--no-as-needed -L'\(elsewhere)' -l:libelsewhere-outer.so -Wl,-rpath,'\(elsewhere)'"
+            )
+            let inner = try Self.closure(plugin).members.first { $0.name == "libelsewhere-inner.so" }
+            #expect(inner?.isRelativeToOrigin == true)
+            let image = try ELFImage(ImageBytes(path: plugin))
+            let dynamic = try #require(DynamicSection(image))
+            let dependencies = try NewDependencies(of: image, dynamic)
+            #expect(dependencies.relatives.isEmpty && !dependencies.climbsFromOrigin)
+        }
+    }
+
     @Test func `a library of the process is found where it was loaded from`() throws {
         let closure = try Self.closure(Fixtures.plugin("sync"))
         let libc = try #require(closure.members.first { $0.name == "libc.so.6" })

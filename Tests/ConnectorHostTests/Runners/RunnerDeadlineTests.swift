@@ -75,6 +75,21 @@
             return calls
         }
 
+        /// Lets the deadlines of calls pass that hold all the threads of the plugin `blocks`, and of one that waits for a thread.
+        ///
+        /// - Returns: Their errors.
+        private static func loseAll(_ test: TestHost) async throws -> [ConnectorError] {
+            let channel = try test.remoteChannel("gate")
+            let calls = try await holdAll(test, within: patience)
+            await test.clock.advance(toTimerAfter: patience)
+            var errors: [ConnectorError] = []
+            for call in calls { errors.append(try await call.value) }
+            // Calls in lanes overtake messages: until the runner has given up the call that waits, its function could still be entered.
+            while channel.functionsInside.count != CallThreads.limit { try await Task.checkedYield() }
+            _ = await test.host.report { $0["gate"]?.misbehaviourCount == CallThreads.limit }
+            return errors
+        }
+
         // MARK: Calls that are given up
 
         /// With the system's clock: host and runner tell the same time by it.
@@ -145,6 +160,74 @@
             for call in holding { errors.append(try await call.value) }
             #expect(errors.count { $0.sending == .yes } == CallThreads.limit)
             #expect(errors.count { $0.sending == .no } == 1)
+            await test.host.close()
+        }
+
+        @Test func `a runner all of whose threads for a gate are lost is ended, and the gate heals in another one`()
+            async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let runner = try test.remoteChannel("gate").runner
+            let errors = try await Self.loseAll(test)
+            #expect(errors.count { $0.message.hasPrefix("hold did not begin within") } == 1)
+            while runner.isAlive {
+                if !test.isAskingRunners { test.clock.advance(by: .milliseconds(500)) }
+                try await Task.checkedYield()
+            }
+            await runner.ended.wait()
+            let exhaustion = CallThreads.exhausted(CallThreads.limit, by: PluginFunction("hold"))
+            #expect(runner.end?.description == exhaustion.message)
+            try await RunnerHangTests.heal(test, "gate")
+            #expect(try await test.call("gate", "pass") == 2)
+            #expect(try test.gate("gate").crashCount == 1)
+            await test.host.close()
+        }
+
+        @Test func `late functions that return are not lost, although others hold all the threads soon after`()
+            async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let channel = try test.remoteChannel("gate")
+            _ = try await Self.loseAll(test)
+            #expect(try await Self.callInLane(test, "release") == CallThreads.limit)
+            while !channel.functionsInside.isEmpty || test.isAskingRunners { try await Task.checkedYield() }
+            // As if as many others were late by now.
+            var function = PluginFunction("hold")
+            function.isOverdue = true
+            channel.state.withLock { [function] state in
+                for id in 1...UInt64(CallThreads.limit) { state.inside[.max - id] = function }
+            }
+            test.clock.advance(by: .seconds(30))
+            try await test.host.dependencies.calls.cancelThreads.result { () throws(ConnectorError) in }
+            #expect(channel.runner.isAlive)
+            channel.state.withLock { $0.inside = [:] }
+            #expect(try await test.call("gate", "pass") == 2)
+            #expect(try test.gate("gate").crashCount == 0)
+            await test.host.close()
+        }
+
+        @Test func `a function that is entered just as its waiting call is given up is known to run`()
+            async throws
+        {
+            let test = try await TestHost.opened(Self.leaf("blocks"))
+            let channel = try test.remoteChannel("gate")
+            let call = Self.failing(test, "hold", within: Self.patience)
+            while try await Self.callInLane(test, "held") != 1 { try await Task.checkedYield() }
+            await test.clock.timer(dueAfter: Self.patience)
+            // As if the runner's word that the call no longer waits were on its way.
+            channel.state.withLock { state in
+                for id in Array(state.pending.keys) { state.pending[id]?.wait = .thread }
+            }
+            await test.clock.advance(toTimerAfter: Self.patience)
+            let error = try await call.value
+            #expect(error.message.hasPrefix("hold did not begin within"), "\(error)")
+            while test.isAskingRunners { try await Task.checkedYield() }
+            #expect(channel.functionsInside.map(\.name) == ["hold"])
+            #expect(try test.gate("gate").misbehaviourCount == 0)
+            await test.clock.advance(toTimerAfter: .seconds(2))
+            _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+            #expect(try await Self.callInLane(test, "release") == 1)
+            while !channel.functionsInside.isEmpty { try await Task.checkedYield() }
             await test.host.close()
         }
 

@@ -21,7 +21,7 @@ import Testing
 /// The services of a plugin that has none.
 private final class NoServices: InstanceServices {
     func table(named id: String) -> UnsafeRawPointer? { nil }
-    func isWaiting(for operation: UInt64) -> Bool { false }
+    func pendingWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> PendingWork { .nothing }
     func callBegins(_ trace: TraceContext) {}
     func callEnds(_ operation: UInt64) {}
     func cancelCalls(during operation: UInt64) {}

@@ -31,7 +31,8 @@ import Testing
     @Test func `the refusal of a simulated connector's request does not ask for what its file may have`() throws {
         let url = try #require(URLParts("https://api.example.com/"))
         let real = #expect(throws: ServiceFailure.self) { try EgressList(["127.0.0.1:1"]).check(url) }
-        #expect(real?.message.contains("to allow it, add \"allow\"") == true)
+        #expect(real?.message.contains(#"to allow it, add "allow": {"hosts": ["api.example.com"]}"#) == true)
+        #expect(real?.message.contains("every other host that it needs") == true)
         let simulated = #expect(throws: ServiceFailure.self) {
             try EgressList(["127.0.0.1:1"], isSimulated: true).check(url)
         }

@@ -89,6 +89,18 @@ import Testing
         )
     }
 
+    @Test(arguments: [255, 256])
+    func `an answer has at most 256 header fields`(others: Int) async {
+        let fields = (0..<others).map { "x-\($0): a\r\n" }.joined()
+        let server = LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\(fields)\r\n") }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        guard others == 256 else { return #expect(end.code == 200 && end.fields.count == 256, "\(end.message)") }
+        #expect(end.status == CONNECTOR_PROTOCOL)
+        let words = "has more headers than can be read: 256 fields, 80 KiB in one of them, 2 MiB in all"
+        #expect(end.message == "the answer of 127.0.0.1:\(server.port) \(words)")
+    }
+
     @Test func `a transfer coding that nobody undoes is a breach of the protocol`() async {
         let server = LoopbackServer { _ in
             .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")
@@ -227,6 +239,7 @@ import Testing
         for deadline in 1...50 {
             let end = await plugin.request("POST", server.url(), body: [1], deadline: UInt64(deadline))
             #expect(end.status == CONNECTOR_TIMED_OUT && end.isDone)
+            #expect(end.message.hasPrefix("the request to 127.0.0.1:\(server.port) was not sent"), "\(end.message)")
         }
         let stream = try plugin.stream("GET", server.url(), deadline: 1)
         let end = try #require(await stream.next())

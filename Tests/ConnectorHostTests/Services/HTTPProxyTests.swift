@@ -212,9 +212,9 @@ import Testing
     @Test(arguments: [
         "https://secret.example", "socks5://secret.example", "http://", "http://u:%zz@secret.example", "http://a b",
     ])
-    func `an unusable proxy setting is invalid, and is not quoted`(text: String) async {
+    func `an unusable proxy setting blames no request, and is not quoted`(text: String) async {
         let end = await plugin(through: text).request("GET", "https://vendor.example/")
-        #expect(end.status == CONNECTOR_INVALID)
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.domain == "proxy")
         #expect(end.message.contains("correct https_proxy"))
         #expect(!end.message.contains("secret"))
     }

@@ -100,8 +100,35 @@ import Testing
         let end = await PluginSide().request("GET", server.url())
         #expect(end.status == CONNECTOR_PROTOCOL)
         #expect(end.isDone)
-        #expect(end.message.contains("localhost:\(other.port)"))
+        // The connector's list replaces the one by which it reaches the server.
+        let hosts = #"{"hosts": ["127.0.0.1:\#(server.port)", "localhost:\#(other.port)"]}"#
+        #expect(end.message.contains(hosts), "\(end.message)")
         #expect(other.requests.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `a redirect to another origin is the response of a request that must stay at its own, allowed or not`(
+        isAllowed: Bool
+    ) async {
+        let other = LoopbackServer { _ in .response(200) }
+        let place = isAllowed ? other.url() : "http://localhost:\(other.port)/"
+        let server = LoopbackServer { request in
+            guard !request.line.contains("/moved") else { return .response(307, [("Location", "/here")]) }
+            guard !request.line.contains("/here") else { return .response(200, [], Array("here".utf8)) }
+            return .written { write in
+                let head = "HTTP/1.1 301 Moved\r\nLocation: \(place)\r\nTransfer-Encoding: chunked\r\n\r\n"
+                write(Array("\(head)5\r\nthere\r\n0\r\n\r\n".utf8))
+            }
+        }
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let end = await PluginSide().request("PUT", server.url(), body: [1], flags: CONNECTOR_HTTP_KEEP_ORIGIN)
+        #expect(end.code == 301 && end.text == "there", "\(end.message)")
+        #expect(other.requests.isEmpty)
+        let moved = await PluginSide().request("PUT", server.url("/moved"), flags: CONNECTOR_HTTP_KEEP_ORIGIN)
+        #expect(moved.code == 200 && moved.text == "here")
     }
 
     @Test(arguments: [Array("/n/%FF?a=b".utf8), Array("/caf".utf8) + [0xE9]])

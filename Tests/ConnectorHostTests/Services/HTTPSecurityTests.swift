@@ -255,6 +255,20 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: [
+        (UInt8(40), "it may require a client certificate"), (112, "has no certificate for this name"),
+        (120, "allowsHTTP2"),
+    ])
+    func `a server that refuses the handshake by an alert is told in words`(alert: UInt8, words: String) async {
+        let server = LoopbackServer(readsRequests: false) { _ in
+            .written { write in write([0x15, 3, 3, 0, 2, 2, alert]) }
+        }
+        defer { server.stop() }
+        let end = await plugin().request("GET", "https://localhost:\(server.port)/")
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.domain == "tls")
+        #expect(end.message.contains(words), "\(end.message)")
+    }
+
     @Test func `a server with a certificate for another host is refused, and the error says so`() async throws {
         let server = try await HTTPSServer()
         let end = await plugin().request("GET", "https://127.0.0.1:\(server.port)/")
@@ -279,13 +293,43 @@ import Testing
     }
 
     @Test(arguments: ["/nonexistent/authority.pem", "\(Fixtures.certificates)/make.sh"])
-    func `a file without authorities fails the requests that need it, and is named`(file: String) async {
+    func `a file without authorities blames no request that needs it, and is named`(file: String) async {
         let server = LoopbackServer { _ in .response(204) }
         defer { server.stop() }
         let plugin = plugin(trusting: [file])
         let end = await plugin.request("GET", "https://localhost:\(server.port)/")
-        #expect(end.status == CONNECTOR_INVALID)
+        #expect(end.status == CONNECTOR_UNAVAILABLE && end.domain == "tls")
         #expect(end.message.contains(file))
         #expect(await plugin.request("GET", server.url()).code == 204)
+    }
+
+    @Test func `the error of a file of authorities says what names it, and what is wrong with it`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let authority = try SystemFile.bytes(of: HTTPSServer.authority, limit: 1 << 16)
+        let broken = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
+        let contents: [(String, [UInt8], String)] = [
+            ("empty", [], "it is empty"),
+            (
+                "der", [0x30, 0x82, 1, 2],
+                "it is in DER, and must be in PEM: openssl x509 -inform der -in FILE converts it"
+            ),
+            ("text", Array("text".utf8), "it has no \"-----BEGIN CERTIFICATE-----\""),
+            ("bundle", authority + broken, "certificate 2 of 2 is damaged"),
+        ]
+        var faults = [
+            ("/nonexistent/authority.pem", "No such file or directory (errno 2)"),
+            (directory.path, "it is a directory"),
+        ]
+        for (name, content, fault) in contents {
+            faults.append((try directory.write(name, content), fault))
+        }
+        for (file, fault) in faults {
+            let words = "\(file), which has no certificates that can be read: \(fault)"
+            let options = HTTPOptions(variable: { $0 == "SSL_CERT_FILE" ? file : nil })
+            #expect(options.faults() == ["SSL_CERT_FILE names \(words)"])
+            #expect(HTTPOptions(additionalTrustRoots: [file]).faults() == ["the authorities to trust are in \(words)"])
+        }
+        #expect(HTTPOptions(variable: { $0 == "SSL_CERT_FILE" ? HTTPSServer.authority : nil }).faults().isEmpty)
     }
 }

@@ -57,14 +57,23 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         + ["webdav", "s3"].flatMap(files)
 
     /// Whether the answer to a question may fail or be false while another answer still proves something: questions whether
-    /// wrong credentials are refused, and for Segment's settings.
+    /// wrong credentials are refused, for Segment's settings, and for what earlier uploads have left at a WebDAV server.
     func isExtra(_ question: SimulatedHTTP.Question) -> Bool {
         guard name == "open" || name == "probe" else { return false }
         return question.method == .post && question.number == 1 && vendor != "posthog"
             || vendor == "segment" && question.method == .get
             || ["google", "opencage", "webdav", "s3", "pushgateway", "postgrest"].contains(vendor)
                 && question.number == 1
+            || isBeside(question)
     }
+
+    /// Whether the evidence does not depend on a question: that for what earlier uploads have left at a WebDAV server.
+    func isBeside(_ question: SimulatedHTTP.Question) -> Bool {
+        vendor == "webdav" && (name == "open" || name == "probe") && question.number == 2
+    }
+
+    /// Whether the adapter asks the vendor whether an operation has taken effect, if the answer to it is none.
+    func isConfirmed(_ question: SimulatedHTTP.Question) -> Bool { vendor == "webdav" && question.method == .move }
 
     /// Whether the vendor itself may answer like this: a 2xx of Bugsnag and of Google Analytics has no body, nor has the answer
     /// to a push to a Pushgateway, of some WebDAV servers to a change of properties or, of servers that take Sentry's envelopes, to

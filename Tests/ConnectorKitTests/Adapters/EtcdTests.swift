@@ -13,6 +13,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5))) struct EtcdTests {
     private let events = AsyncStream.makeStream(of: (String, JSONValue).self)
     private static let empty = #"{"header": {"revision": "7"}}"#
+    private static let changed = (200, #"{"header": {"revision": "8"}, "succeeded": true}"#)
 
     private func etcd(_ http: ScriptedHTTP, _ fields: JSONObject = [:]) throws -> Etcd {
         var all: JSONObject = ["endpoint": "http://127.0.0.1:2379", "prefix": "app/"]
@@ -91,9 +92,60 @@ internal import Testing
         }
     }
 
+    @Test func `a setting is asked for by its own key, and has its default if it is not stored`() async throws {
+        let http = ScriptedHTTP(Self.range(7, Self.pair("app/size", "12", 3)), (200, Self.empty), (200, Self.empty))
+        let etcd = try etcd(http, ["defaults": ["size": 10]])
+        for (key, expected) in [("size", 12), ("size", 10), ("theme", .null)] as [(String, JSONValue)] {
+            #expect(try await etcd.get(key: key) == expected)
+            #expect(http.requests.last?.jsonBody == ["key": .string(Self.base64("app/\(key)"))])
+        }
+    }
+
+    /// An answer with settings that all have one value.
+    private static func stored(_ count: Int, _ value: JSONValue) -> ScriptedHTTP.Answer {
+        let value = base64(value.serialized())
+        let pairs = (0..<count).map { #"{"key": "\#(base64("app/\($0)"))", "value": "\#(value)"}"# }
+        let text = range(7, pairs.joined(separator: ", ")).1
+        return .stream(HTTPStream(HTTPResponse(status: 200, body: Array(text.utf8))))
+    }
+
+    @Test func `a setting for which there is no room is refused, and one that takes less than before is not`()
+        async throws
+    {
+        let changed = ScriptedHTTP.Answer.response(HTTPResponse(status: 200, body: Array(Self.changed.1.utf8)))
+        let crowd = Self.stored(1000, 1)
+        let full = Self.stored(150, .string(String(repeating: "x", count: 60_000)))
+        for (found, changes, words) in [
+            (full, ["new": 1], "more than 8 MiB of settings"), (crowd, ["new": 1], "more than 1000 settings"),
+            (crowd, ["7": 2], nil), (full, ["7": 2], nil),
+        ] as [(ScriptedHTTP.Answer, JSONValue, String?)] {
+            let http = ScriptedHTTP([found, changed])
+            let etcd = try etcd(http)
+            guard let words else {
+                try await etcd.change(changes: changes)
+                #expect(http.paths == ["/v3/kv/range", "/v3/kv/txn"])
+                continue
+            }
+            let error = await #expect(throws: PluginError.self) { try await etcd.change(changes: changes) }
+            #expect(error?.status == .tooLarge && error?.message.contains("etcd would have \(words)") == true)
+            #expect(http.paths == ["/v3/kv/range"])
+        }
+        let removal = ScriptedHTTP(Self.changed)
+        try await etcd(removal).remove(key: "7")
+        #expect(removal.paths == ["/v3/kv/txn"])
+    }
+
+    @Test func `settings that other clients have made too long to be read are an error that says so`() async throws {
+        let body = [UInt8](repeating: UInt8(ascii: " "), count: (16 << 20) + 1)
+        let http = ScriptedHTTP([.stream(HTTPStream(HTTPResponse(status: 200, body: body)))])
+        let error = await #expect(throws: PluginError.self) { try await etcd(http).probe() }
+        #expect(error?.status == .tooLarge && error?.isRetryable == false)
+        #expect(error?.message == "etcd has more than 16 MiB below the prefix; remove some, or use a longer prefix")
+    }
+
     @Test func `a change of more settings than the server's limit is too large`() async throws {
         let words = "etcdserver: too many operations in txn request"
-        let http = ScriptedHTTP((400, #"{"error": "\#(words)", "message": "\#(words)", "code": 3}"#))
+        let http = ScriptedHTTP((200, Self.empty), (400, #"{"error": "\#(words)", "message": "\#(words)", "code": 3}"#))
         let error = await #expect(throws: PluginError.self) {
             try await etcd(http).change(SettingsChange(json: ["size": 1]))
         }
@@ -101,12 +153,12 @@ internal import Testing
     }
 
     @Test func `several settings change in one transaction`() async throws {
-        let http = ScriptedHTTP((200, #"{"header": {"revision": "8"}, "succeeded": true}"#))
+        let http = ScriptedHTTP((200, Self.empty), Self.changed)
         try await etcd(http).change(SettingsChange(json: ["a": 1, "b": nil]))
-        #expect(http.paths == ["/v3/kv/txn"])
+        #expect(http.paths == ["/v3/kv/range", "/v3/kv/txn"])
         let (a, b, one) = (Self.base64("app/a"), Self.base64("app/b"), Self.base64("1"))
         #expect(
-            http.requests.first?.jsonBody == [
+            http.requests.last?.jsonBody == [
                 "success": [
                     ["requestPut": ["key": .string(a), "value": .string(one)]],
                     ["requestDeleteRange": ["key": .string(b)]],
@@ -174,6 +226,51 @@ internal import Testing
         let watch = try #require(http.requests.last?.jsonBody["create_request"])
         #expect(watch["start_revision"] == "8" && watch["key"] == .string(Self.base64("app/")))
         await etcd.close()
+    }
+
+    /// The settings that one report of the watch sets, as the events that announce them.
+    private func announcements(of settings: [(String, JSONValue)], events count: Int) async throws -> [JSONValue] {
+        let pairs = settings.map { #"{"kv": \#(Self.pair("app/\($0.0)", $0.1.serialized(), 8))}"# }
+        let report = #"{"result": {"header": {"revision": "8"}, "events": [\#(pairs.joined(separator: ", "))]}}"#
+        let http = ScriptedHTTP([
+            .response(HTTPResponse(status: 200, body: Array(Self.empty.utf8))), Self.watch(report + "\n"),
+        ])
+        let etcd = try etcd(http)
+        _ = try await etcd.open()
+        var iterator = events.stream.makeAsyncIterator()
+        var told: [JSONValue] = []
+        while told.count < count, let event = await iterator.next() { told.append(event.1) }
+        await etcd.close()
+        return told
+    }
+
+    @Test func `changes of one revision that are too long for one event are announced by several`() async throws {
+        let text = JSONValue.string(String(repeating: "x", count: 30_000))
+        let heard = try await announcements(of: ["a", "b", "c"].map { ($0, text) }, events: 2)
+        #expect(heard == [["a": text, "b": text], ["c": text]])
+    }
+
+    @Test func `of a value that is too long for any event, who watches learns that the settings must be read again`()
+        async throws
+    {
+        let text = JSONValue.string(String(repeating: "x", count: Events.byteLimit))
+        #expect(try await announcements(of: [("a", 1), ("b", text), ("c", 2)], events: 2) == [["a": 1, "c": 2], [:]])
+        #expect(try await announcements(of: [("b", text)], events: 1) == [[:]])
+    }
+
+    @Test func `more changes than an event may have are announced by several`() async throws {
+        func range(_ revision: Int, _ prefix: String) -> ScriptedHTTP.Answer {
+            let pairs = (0..<600).map { Self.pair("app/\(prefix)\($0)", "1", revision) }.joined(separator: ", ")
+            return .response(HTTPResponse(status: 200, body: Array(Self.range(revision, pairs).1.utf8)))
+        }
+        let failure = ScriptedHTTP.Answer.failure(PluginError(.unavailable, "connection refused"))
+        let etcd = try etcd(ScriptedHTTP([range(7, "old"), failure, range(9, "new"), Self.watch()]))
+        _ = try await etcd.open()
+        var iterator = events.stream.makeAsyncIterator()
+        let heard = [await iterator.next(), await iterator.next()].compactMap { $0?.1.object }
+        await etcd.close()
+        #expect(heard.map(\.members.count) == [1000, 200])
+        #expect(Set(heard.flatMap(\.names)).count == 1200)
     }
 
     @Test(

@@ -45,10 +45,11 @@ internal import Testing
             switch claim {
             case .evidence(let evidence):
                 #expect(exercise.isExtra(question), "\(context) is no proof: \(evidence)")
-                #expect(!evidence.contains { $0.kind == .authenticated }, "\(context)")
+                let isProved = evidence.contains { $0.kind == .authenticated }
+                #expect(!isProved || exercise.isBeside(question), "\(context)")
             case .deliveries(let answers):
                 #expect(answers.allSatisfy { $0.outcome == .retry && $0.code == .protocolViolation }, "\(context)")
-            case .result: Issue.record("\(context): taken for the vendor's answer")
+            case .result: #expect(exercise.isConfirmed(question), "\(context): taken for the vendor's answer")
             }
         } catch let error as PluginError {
             #expect(error.isRetryable, "\(context): \(error.message)")

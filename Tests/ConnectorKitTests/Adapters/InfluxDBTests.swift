@@ -107,6 +107,17 @@ internal import Testing
         #expect(exact.time(of: event) == now.nanoseconds)
     }
 
+    @Test func `events of one second are spread over it, whatever their deliveries and however alike their ids`() {
+        var event = AnalyticsEvent.track("E", userId: "u")
+        event.timestamp = Timestamp(parsing: "2026-01-31T00:00:00Z")
+        let all = (0..<10_000).map { number in
+            var (other, times) = (event, PointTimes(now: now))
+            other.messageId = "m\(number)"
+            return times.time(of: other)
+        }
+        #expect(Set(all).count == 10_000 && Set(all.map { $0 / 1_000_000_000 }).count == 1)
+    }
+
     @Test func `events without a time get a time of their own each`() {
         var times = PointTimes(now: now)
         let all = (0..<1000).map { _ in times.time(of: .track("E", userId: "u")) }

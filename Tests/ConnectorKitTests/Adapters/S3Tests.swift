@@ -70,7 +70,7 @@ internal import Testing
 
     @Test(arguments: [
         (403, "InvalidAccessKeyId", PluginStatus.unauthorized), (403, "SignatureDoesNotMatch", .unauthorized),
-        (400, "ExpiredToken", .unauthorized), (403, "RequestTimeTooSkewed", .unauthorized),
+        (400, "ExpiredToken", .unauthorized), (403, "RequestTimeTooSkewed", .failed),
         (400, "AuthorizationHeaderMalformed", .unauthorized), (403, "AccessDenied", .denied),
         (403, "InvalidObjectState", .denied), (403, "QuotaExceeded", .denied), (401, "Unheard", .unauthorized),
         (404, "NoSuchBucket", .notFound), (301, "PermanentRedirect", .invalid), (503, "SlowDown", .rateLimited),
@@ -84,6 +84,46 @@ internal import Testing
         #expect(error?.message.hasPrefix("s3 answered HTTP \(status): \(code): So it is") == true)
         #expect(error?.retryAfter == .seconds(7))
         #expect(error?.isRetryable == ([.rateLimited, .unavailable].contains(expected) || code == "OperationAborted"))
+    }
+
+    @Test(arguments: [
+        (403, "RequestTimeTooSkewed", PluginStatus.failed, "; set this machine's clock"),
+        (400, "ExpiredToken", .unauthorized, "; renew accessKey, secretKey and sessionToken"),
+        (400, "AuthorizationHeaderMalformed", .invalid, #"; Region eu-west-3; set "region" to eu-west-3"#),
+        (507, "XMinioStorageFull", .unavailable, "; Region eu-west-3"),
+    ])
+    func `a refusal that needs more than other credentials says what to do`(
+        status: Int,
+        code: String,
+        expected: PluginStatus,
+        words: String
+    ) async throws {
+        let document = error(status, code).1.replacing("</Error>", with: "<Region>eu-west-3</Region></Error>")
+        let error = await failure { _ = try await s3(http([(status, document)])).get("a", from: 0, count: 1, tag: nil) }
+        #expect(error?.status == expected && error?.isRetryable == false && error?.detail == Int32(status))
+        #expect(error?.message.hasSuffix(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [(301, PluginStatus.invalid, false), (307, .unavailable, true)])
+    func `a redirect says in which region and at which endpoint the bucket is, also in answer to HEAD`(
+        status: Int,
+        expected: PluginStatus,
+        isRetryable: Bool
+    ) async throws {
+        let fields: HTTPFields = [
+            "Location": "https://b.s3.eu-west-1.amazonaws.com/a?x", "x-amz-bucket-region": "eu-west-1",
+        ]
+        let place = "; Region eu-west-1; Endpoint b.s3.eu-west-1.amazonaws.com"
+        let code = status == 301 ? "PermanentRedirect" : "TemporaryRedirect"
+        let redirect = error(status, code)
+        for (answer, words) in [(redirect, "\(code): So it is\(place)"), ((status, ""), "\(code): the bucket")] {
+            let http = http([answer], fields)
+            let error = await failure { _ = try await s3(http).head("a") }
+            #expect(error?.status == expected && error?.isRetryable == isRetryable && error?.detail == Int32(status))
+            #expect(error?.message.hasPrefix("s3 answered HTTP \(status): \(words)") == true, "\(error?.message ?? "")")
+            #expect(error?.message.hasSuffix(place) == true)
+            #expect(http.requests.allSatisfy { $0.keepsOrigin })
+        }
     }
 
     // MARK: Reading
@@ -105,6 +145,8 @@ internal import Testing
         let error = await failure { _ = try await s3(http([(400, "")])).head("a") }
         #expect(error?.status == .unauthorized && error?.isRetryable == false)
         #expect(error?.message.contains("may have expired") == true)
+        let forbidden = await failure { _ = try await s3(http([(403, "")])).head("a") }
+        #expect(forbidden?.status == .unauthorized && forbidden?.message.contains("without s3:ListBucket") == true)
     }
 
     @Test(arguments: ["Content-Length", "Last-Modified", "ETag"])

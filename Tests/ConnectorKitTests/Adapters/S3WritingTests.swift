@@ -60,17 +60,16 @@ internal import Testing
         #expect(http.requests.map(\.method) == [.head])
     }
 
-    @Test(arguments: [
-        (FileCondition.absent, 1, true, 1), (.absent, 1, false, 2), (.absent, 2, true, 1), (.any, 2, true, 2),
-        (.any, 2, false, 2),
-    ])
-    func `a file whose put had no answer is in place if it is the upload's own, and put again otherwise`(
-        _ condition: FileCondition,
-        _ parts: Int,
-        _ isStored: Bool,
-        _ puts: Int
+    @Test(
+        arguments: [(FileCondition.absent, 1), (.absent, 2), (.any, 1), (.any, 2)],
+        [PutLoss.request, .answer, .sense]
+    )
+    func `a put whose answer is lost or strange has put the upload's own file, or is repeated`(
+        _ put: (condition: FileCondition, parts: Int),
+        _ loss: PutLoss
     ) async throws {
-        let bucket = ForgetfulBucket(isStored: isStored)
+        let (condition, parts) = put
+        let bucket = ForgetfulBucket(loss)
         let s3 = try s3(bucket)
         let upload = try await s3.createUpload(FileUploadRequest("a", condition: condition))
         let size = UInt64(upload.partSize) * UInt64(parts - 1) + 1
@@ -78,18 +77,28 @@ internal import Testing
             try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
         }
         try await s3.uploadPart([1], of: upload.id, at: size - 1)
-        let lost = await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }
-        #expect(lost?.status == .timedOut)
+        if loss == .request {
+            let lost = await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }
+            #expect(lost?.status == .timedOut)
+        }
         #expect(try await s3.completeUpload(upload.id, size: size, digest: nil).tag == "1a")
-        #expect(bucket.puts == puts)
+        #expect(bucket.puts == (loss == .request ? 2 : 1))
         // Another file, even of the same content, is not the upload's own.
-        #expect(await failure { try await put(bucket, .absent) }?.status == .conflict)
+        #expect(await failure { try await self.put(bucket, .absent) }?.status == .conflict)
     }
 
     @Test func `a file with a tag that is removed between the question and the put is a conflict`() async throws {
         let http = http([(200, ""), error(404, "NoSuchKey"), (404, "")], entry)
         #expect(await failure { try await put(http, .tag("1a")) }?.status == .conflict)
         #expect(http.requests.map(\.method) == [.head, .put, .head])
+    }
+
+    @Test func `a put that another program's put refuses names the file, even if that has gone again`() async throws {
+        for (found, words) in [(200, "there is a file \"a\" already"), (404, "put or removed \"a\" meanwhile")] {
+            let http = http([(404, ""), error(412, "PreconditionFailed"), (found, "")], entry)
+            let error = await failure { try await put(http, .absent) }
+            #expect(error?.status == .conflict && error?.message.contains(words) == true)
+        }
     }
 
     @Test func `a file that is put but was not seen is completed without being sent again`() async throws {
@@ -107,7 +116,7 @@ internal import Testing
         let http = http(
             [
                 (200, "<InitiateMultipartUploadResult><UploadId>i&amp;d</UploadId></InitiateMultipartUploadResult>"),
-                (200, ""), (503, ""), (200, ""), (404, ""), error(200, "InternalError"), (404, ""),
+                (200, ""), (503, ""), (200, ""), (404, ""), error(200, "InternalError"), (404, ""), (404, ""),
                 (200, "<CompleteMultipartUploadResult/>"), (200, ""),
             ],
             entry
@@ -129,13 +138,13 @@ internal import Testing
         let busy = await failure { _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil) }
         #expect(busy?.status == .unavailable)
         _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil)
-        #expect(http.requests.map(\.method) == [.post, .put, .put, .put, .head, .post, .head, .post, .head])
+        #expect(http.requests.map(\.method) == [.post, .put, .put, .put, .head, .post, .head, .head, .post, .head])
         #expect(http.requests[0].headers["Content-Type"] == "a/b")
         #expect(http.requests[0].headers["x-amz-meta-upload"] == upload.id)
         #expect(http.requests[1].body == part && http.requests[3].body == [2])
         #expect(http.requests[3].url.description.hasSuffix("/b/a?partNumber=2&uploadId=i%26d"))
-        #expect(http.requests[7].headers["If-None-Match"] == "*")
-        #expect(http.requests[7].text.contains("<Part><PartNumber>2</PartNumber><ETag>&quot;1a&quot;</ETag></Part>"))
+        #expect(http.requests[8].headers["If-None-Match"] == "*")
+        #expect(http.requests[8].text.contains("<Part><PartNumber>2</PartNumber><ETag>&quot;1a&quot;</ETag></Part>"))
     }
 
     @Test(arguments: [
@@ -299,7 +308,17 @@ internal import Testing
     }
 }
 
-/// A bucket with one file that ignores conditions, and loses the first put of it, or only the answer.
+/// What becomes of the first put of a file.
+enum PutLoss: Sendable {
+    /// It does not arrive.
+    case request
+    /// Its answer does not arrive.
+    case answer
+    /// Its answer is in no words that the adapter knows.
+    case sense
+}
+
+/// A bucket with one file that ignores conditions, and loses the first put of it, or the answer.
 private final class ForgetfulBucket: HTTPService {
     private struct State {
         /// The header fields of the file; nil if there is none.
@@ -309,11 +328,11 @@ private final class ForgetfulBucket: HTTPService {
         var puts = 0
     }
 
-    private let isStored: Bool
+    private let loss: PutLoss
     private let state = Mutex(State())
 
-    init(isStored: Bool) {
-        self.isStored = isStored
+    init(_ loss: PutLoss) {
+        self.loss = loss
     }
 
     /// The number of requests to put the file, or to assemble it.
@@ -341,8 +360,11 @@ private final class ForgetfulBucket: HTTPService {
             for (name, value) in [
                 ("Content-Length", "1"), ("Last-Modified", "Sat, 31 Jan 2026 09:30:00 GMT"), ("ETag", tag),
             ] { kept[name] = value }
-            if isStored || state.puts > 1 { state.file = kept }
-            guard state.puts > 1 else { throw PluginError(.timedOut, "too late") }
+            if loss != .request || state.puts > 1 { state.file = kept }
+            guard state.puts > 1 else {
+                guard loss == .sense else { throw PluginError(.timedOut, "too late") }
+                return answer("<CompleteMultipartUploadResponse/>")
+            }
             var answer = answer("<CompleteMultipartUploadResult/>")
             answer.headers["ETag"] = tag
             return answer

@@ -15,8 +15,8 @@ internal import Testing
         for (status, kind) in [(401, Evidence.Kind.authenticated), (403, .authenticated), (207, .reachable)] {
             let http = http([found("/files/", collection), (status, multistatus(""))])
             #expect(try await webdav(http).open().map(\.kind) == [kind])
-            #expect(http.requests.map(\.method) == [.propfind, .propfind])
-            #expect(http.requests.map(\.url.description) == Array(repeating: "http://vendor.example/files/", count: 2))
+            #expect(http.requests.map(\.method) == [.propfind, .propfind, .propfind])
+            #expect(http.paths == ["/files/", "/files/", "/files/.connector-uploads/"])
             #expect(http.requests[0].headers["Authorization"] == "Basic {{base64:ada:{{secret:password}}}}")
             #expect(http.requests[1].headers["Authorization"] == nil)
         }
@@ -37,7 +37,6 @@ internal import Testing
         for answer in [late, .response(HTTPResponse(status: 503)), .response(HTTPResponse(status: 404))] {
             let http = ScriptedHTTP([shown, answer])
             #expect(try await webdav(http).open() == [.reachable("the server shows the collection")])
-            #expect(http.requests.count == 2)
         }
     }
 
@@ -48,6 +47,22 @@ internal import Testing
         let error = await failure { _ = try await webdav(http([(status, "<html>no</html>")])).open() }
         #expect(error?.status == expected)
         #expect(error?.message.contains("{{") == false && error?.message.contains("web page") == false)
+    }
+
+    @Test(arguments: [
+        ("400 No required SSL certificate was sent", PluginStatus.protocolViolation, "requires a client certificate"),
+        ("400 The plain HTTP request was sent to HTTPS port", .protocolViolation, "must begin with https://"),
+        ("400 Bad Request", .invalid, "webdav answered HTTP 400: 400 Bad Request"),
+    ])
+    func `a web page that refuses a request is quoted, and says so if TLS or a certificate is missing`(
+        title: String,
+        expected: PluginStatus,
+        words: String
+    ) async throws {
+        let page = "<html>\r\n<head><title>\(title)</title></head>\r\n<body><hr><center>nginx</center></body></html>"
+        let error = await failure { _ = try await webdav(http([(400, page)])).open() }
+        #expect(error?.status == expected)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: [
@@ -141,10 +156,33 @@ internal import Testing
         let removal = told("/files/a", status)
         try await webdav(removal).remove("a")
         #expect(removal.requests.map(\.method) == [.propfind])
-        for other in [told("/files/b", status), told("/files/a", "403 Forbidden")] {
-            let error = await failure { _ = try await webdav(other).head("a") }
-            #expect(error?.status == .protocolViolation && error?.message.contains("says nothing of") == true)
+        let error = await failure { _ = try await webdav(told("/files/b", status)).head("a") }
+        #expect(error?.status == .protocolViolation && error?.message.contains("says nothing of") == true)
+    }
+
+    @Test(arguments: [
+        ("403 Forbidden", PluginStatus.denied), ("423 Locked", .conflict), ("401 Unauthorized", .unauthorized),
+    ])
+    func `a multistatus may refuse a resource, or all its properties`(status: String, expected: PluginStatus)
+        async throws
+    {
+        let line = "<d:status>HTTP/1.1 \(status)</d:status>"
+        for answer in [line, "<d:propstat><d:prop><d:getetag/></d:prop>\(line)</d:propstat>"] {
+            let body = multistatus("<d:response><d:href>/files/a</d:href>\(answer)</d:response>")
+            let error = await failure { _ = try await webdav(http([(207, body)])).head("a") }
+            #expect(
+                error?.status == expected && error?.message.contains("HTTP \(status.prefix(3))") == true,
+                "\(answer)"
+            )
         }
+    }
+
+    @Test func `a collection that cannot be read is named`() async throws {
+        let members = multistatus(response("/files/b/", collection))
+        let error = await failure {
+            _ = try await webdav(http([(207, members), (403, "")])).list(prefix: "", after: "", limit: 9)
+        }
+        #expect(error?.status == .denied && error?.message.contains("the collection is \"b\"") == true)
     }
 
     @Test func `a collection is not a file`() async throws {
@@ -160,6 +198,7 @@ internal import Testing
     @Test(arguments: [
         (207, #"<d:multistatus xmlns:d="DAV:"/>"#, PluginStatus.protocolViolation), (301, "", .protocolViolation),
         (403, "no", .denied), (405, "Method Not Allowed", .unsupported),
+        (501, "GET is only implemented on File objects", .unsupported),
     ])
     func `a GET that is not answered with content may be about a collection, and otherwise fails so`(
         status: Int,
@@ -202,7 +241,17 @@ internal import Testing
         }
     }
 
-    @Test func `there is nothing below a file, even if the server takes such a path for malformed`() async throws {
+    @Test func `there is nothing below a file, even if the server refuses such a path, or reads the file`() async throws
+    {
+        let forbidden = http([(403, ""), (403, ""), found("/files/x")])
+        #expect(await failure { _ = try await webdav(forbidden).head("x/y") }?.status == .notFound)
+        #expect(forbidden.paths == ["/files/x/y", "/files/x/y/", "/files/x"])
+        let denied = http([(403, ""), (403, ""), found("/files/x/", collection)])
+        #expect(await failure { _ = try await webdav(denied).head("x/y") }?.status == .denied)
+        let argument = http([(200, "abc"), (404, "")], ["ETag": "\"1\""])
+        let read = await failure { _ = try await webdav(argument).get("x/y", from: 0, count: 3, tag: nil) }
+        #expect(read?.status == .notFound)
+        #expect(argument.requests.map(\.method) == [.get, .propfind])
         let malformed = (400, "extraneous path components")
         let head = http([malformed, found("/files/x/", collection), found("/files/x/y")])
         #expect(await failure { _ = try await webdav(head).head("x/y/z/u") }?.status == .notFound)

@@ -133,6 +133,47 @@ internal import Testing
         #expect(error?.status == .notFound && double["b"] == nil && double.uploads == 0)
     }
 
+    private static let busy = PluginError(.rateLimited, "slow down", retryAfter: .seconds(7))
+    private static let away = PluginError(.unavailable, "no answer")
+
+    @Test(
+        arguments: ["uploadPart", "completeUpload", "get"],
+        [
+            (away, 2, [.milliseconds(500), .seconds(1)]), (away, 3, [.milliseconds(500), .seconds(1)]),
+            (busy, 2, [.seconds(7), .seconds(7)]),
+            (PluginError(.rateLimited, "later", retryAfter: .seconds(30)), 1, []),
+            (PluginError(.invalid, "never"), 1, []),
+        ] as [(PluginError, Int, [Duration])]
+    )
+    func `a call whose error may pass is made three times at most, after the waits that the store asks for`(
+        _ refused: String,
+        _ refusal: (error: PluginError, times: Int, pauses: [Duration])
+    ) async throws {
+        let (double, clock) = (FilesDouble(), StoppedClock())
+        let refusals = Mutex(0)
+        let gates = GateDoubles([
+            "it": { operation, arguments async throws(PluginError) in
+                if operation == refused, refusals.withLock({ $0 < refusal.times }) {
+                    refusals.withLock { $0 += 1 }
+                    throw refusal.error
+                }
+                return try await double.double(operation, arguments)
+            }
+        ])
+        let files = Host(clock: clock, gates: gates).gate("it", as: UsedFiles.self)
+        func transfer() async throws {
+            try await files.put("a", [1])
+            #expect(try await files.get("a") == [1])
+        }
+        if refusal.times == 2 {
+            try await transfer()
+        } else {
+            let error = await #expect(throws: PluginError.self) { try await transfer() }
+            #expect(error == refusal.error)
+        }
+        #expect(clock.sleeps == refusal.pauses && refusals.withLock(\.self) == refusal.times && double.uploads == 0)
+    }
+
     @Test func `a failed upload is aborted even if the call has run out of time`() async throws {
         let deadlines = Mutex<[String: UInt64]>([:])
         let host = Host(
@@ -209,6 +250,7 @@ internal import Testing
     {
         let entry = FileEntry(path: "a", size: 3, modified: Timestamp(nanoseconds: 0), tag: "t")
         let files = Host(
+            clock: StoppedClock(),
             gates: GateDoubles([
                 "it": { operation, _ throws(PluginError) in
                     guard operation == "get" else { return entry.json }
@@ -223,6 +265,7 @@ internal import Testing
     @Test func `a size that a store only claims takes no memory`() async throws {
         let claimed = FileEntry(path: "a", size: 1 << 62, modified: Timestamp(nanoseconds: 0), tag: "t")
         let files = Host(
+            clock: StoppedClock(),
             gates: GateDoubles([
                 "it": { operation, _ throws(PluginError) in
                     guard operation == "get" else { return claimed.json }

@@ -78,7 +78,7 @@ internal import Testing
         #expect(try HTTPResponse(status: 200, body: Array("\u{FEFF}{\"a\":1}".utf8)).json() == ["a": 1])
     }
 
-    @Test(arguments: [(200, true), (302, true), (400, true), (422, true), (404, false), (413, false), (503, false)])
+    @Test(arguments: [(200, true), (302, true), (400, true), (422, true), (404, false), (503, false)])
     func `a web page is somebody else's answer if it would count as success or blame the request`(
         _ status: Int,
         _ isForeign: Bool
@@ -88,6 +88,48 @@ internal import Testing
         #expect((failure.status == .protocolViolation) == isForeign)
         #expect(failure.message.contains("captive portal") == isForeign)
         #expect((failure.retryAfter == nil) == isForeign)
+    }
+
+    @Test func `a 413 that says when to come back is temporary`() {
+        let failure = HTTPResponse(status: 413, headers: ["Retry-After": "9"]).failure(vendor: "acme", now: now)
+        #expect(failure.status == .tooLarge && failure.isRetryable && failure.retryAfter == .seconds(9))
+    }
+
+    @Test func `a web page with 413 is a gateway's limit, within which a smaller request may pass`() {
+        let page = HTTPResponse(status: 413, headers: ["Retry-After": "9"], body: Array("<html>".utf8))
+        let failure = page.failure(vendor: "acme", now: now)
+        #expect(failure.status == .tooLarge && failure.isRetryable)
+        #expect(failure.retryAfter == nil && failure.detail == 413)
+        #expect(failure.message.hasPrefix("a web page (HTTP 413) came instead of acme's answer; a gateway"))
+    }
+
+    @Test(arguments: [
+        ("Client sent an HTTP request to an HTTPS server.\n", "https://"),
+        ("<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>", "https://"),
+        (
+            "<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n<html><head>\n<title>400 Bad Request</title>\n</head><body>\n"
+                + "<h1>Bad Request</h1>\n<p>Your browser sent a request that this server could not understand.<br />\n"
+                + "Reason: You're speaking plain HTTP to an SSL-enabled server port.<br />\n", "https://"
+        ),
+        ("Bad Request\r\nThis combination of host and port requires TLS.\r\n", "https://"),
+        ("<html>\r\n<head><title>400 No required SSL certificate was sent</title></head>", "client certificate"),
+    ])
+    func `a server with TLS that refuses a request without it, or without a certificate, is named as such`(
+        _ body: String,
+        _ words: String
+    ) {
+        let failure = HTTPResponse(status: 400, body: Array(body.utf8)).failure(vendor: "acme", words: "", now: now)
+        #expect(failure.status == .protocolViolation && failure.message.contains(words), "\(failure.message)")
+        #expect(!failure.message.contains("captive portal"))
+        #expect(HTTPResponse(status: 404, body: Array(body.utf8)).failure(vendor: "acme", now: now).status == .notFound)
+    }
+
+    @Test(arguments: [
+        ("<html>\r\n<head><title>400 Bad\r\n Request</title>", "400 Bad Request"), ("<HEAD><TITLE>a</TITLE>", "a"),
+        ("<html><title></title>", nil), ("<html><title>a", nil), ("<html>", nil),
+    ])
+    func `a web page has a title, or none`(_ body: String, _ title: String?) {
+        #expect(HTTPResponse(status: 400, body: Array(body.utf8)).title == title)
     }
 
     @Test func `the error of a redirect shows its target, but not the query`() {

@@ -78,6 +78,25 @@ internal import Testing
         #expect(batches == [["a", "b", "bad"], ["a"], ["b", "bad"], ["b"], ["bad"]])
     }
 
+    @Test(
+        arguments: [
+            PluginError(.tooLarge, "a gateway takes only smaller requests", isRetryable: true),
+            PluginError(.tooLarge, "the request's body has more than 67108864 bytes", domain: "host"),
+            PluginError(.invalid, "{{secret:key}} names no secret field that has a value", domain: "host"),
+        ]
+    )
+    func `what a gateway or the host refuses is divided, too, but is no verdict on a thing`(_ failure: PluginError)
+        async throws
+    {
+        let waiting = DeliveryAnswer.retry(failure.message, code: failure.status.code)
+        let (answers, batches) = try await deliver(["a", "b", "big"]) { $0.contains("big") ? failure : nil }
+        #expect(batches == [["a", "b", "big"], ["a"], ["b", "big"], ["b"], ["big"]])
+        #expect(answers == [.accepted, .accepted, waiting])
+        let refusal = BatchRefusal([1: failure], of: 2, tookOthers: true)
+        let (others, _) = try await deliver(["1", "2"]) { _ in refusal }
+        #expect(others == [.accepted, waiting])
+    }
+
     @Test func `a failure that may pass leaves the rest to be tried again`() async throws {
         let (answers, _) = try await deliver(["1", "2", "3", "4"]) { batch in
             batch.contains("4") ? PluginError(.rateLimited, "slow", retryAfter: .seconds(3)) : nil

@@ -185,7 +185,7 @@ static void check_errors(void) {
     } statuses[] = {
         {302, CONNECTOR_PROTOCOL, 1}, {400, CONNECTOR_INVALID, 0}, {401, CONNECTOR_UNAUTHORIZED, 0},
         {404, CONNECTOR_NOT_FOUND, 0}, {405, CONNECTOR_UNSUPPORTED, 0}, {408, CONNECTOR_TIMED_OUT, 1},
-        {412, CONNECTOR_CONFLICT, 0}, {413, CONNECTOR_TOO_LARGE, 0}, {418, CONNECTOR_FAILED, 0},
+        {412, CONNECTOR_CONFLICT, 0}, {413, CONNECTOR_TOO_LARGE, 1}, {418, CONNECTOR_FAILED, 0},
         {429, CONNECTOR_RATE_LIMITED, 1}, {500, CONNECTOR_UNAVAILABLE, 1}, {501, CONNECTOR_UNSUPPORTED, 0},
         {503, CONNECTOR_UNAVAILABLE, 1}, {505, CONNECTOR_UNAVAILABLE, 0}, {999, CONNECTOR_PROTOCOL, 1},
     };
@@ -196,6 +196,7 @@ static void check_errors(void) {
         int is_page;
     } pages[] = {
         {400, "text/html; charset=utf-8", "Bad request", 1}, {422, "Application/XHTML+xml", "Bad request", 1},
+        {413, "text/html", "<html>", 1}, {413, "application/json", "{}", 0},
         {400, "application/json", " \xef\xbb\xbf<html>", 1}, {400, "", "<html>", 1},
         {400, "text/html", " {\"error\": 1}", 0}, {400, "text/html", "[]", 0}, {400, "text/html", " \r\n", 0},
         {400, "text/plain; format=html", "Bad request", 0}, {404, "text/html", "<html>", 0},
@@ -230,7 +231,8 @@ static void check_errors(void) {
         answer.body = (const uint8_t *)pages[index].body;
         answer.body_length = strlen(pages[index].body);
         error = connector_gate_error(&gate, &answer);
-        if ((error.code == CONNECTOR_PROTOCOL) != pages[index].is_page || (int)error.retryable != pages[index].is_page ||
+        const int foreign_code = pages[index].status == 413 ? CONNECTOR_TOO_LARGE : CONNECTOR_PROTOCOL;
+        if ((pages[index].is_page && error.code != foreign_code) || (int)error.retryable != pages[index].is_page ||
             (strstr(error.message, "a web page") != NULL) != pages[index].is_page) {
             fprintf(stderr, "HTTP %u %s: %s\n", (unsigned)answer.status, pages[index].body, error.message), failures++;
         }

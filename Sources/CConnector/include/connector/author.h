@@ -827,7 +827,7 @@ static inline int connector_is_success(uint32_t status) { return status >= 200 &
 
 /**
  * The error for a response other than success, in the vocabulary that all vendors share, with its Retry-After. A redirect
- * is the answer of a proxy or a captive portal, and so is a web page under 400 or 422; the call may be tried again.
+ * is the answer of a proxy or a captive portal, and so is a web page under 400, 413 or 422; the call may be tried again.
  * `now_ns` is the time of day since 1970, which only a Retry-After that is a date needs: see connector_gate_now.
  */
 static inline connector_error connector_error_of_response(const connector_http_response *response, const char *vendor,
@@ -837,7 +837,7 @@ static inline connector_error connector_error_of_response(const connector_http_r
     const char *foreign = NULL;
     int32_t code = CONNECTOR_PROTOCOL;
     if (status >= 300 && status < 400) foreign = "a redirect";
-    else if ((status == 400 || status == 422) && connector_is_page(response)) foreign = "a web page";
+    else if ((status == 400 || status == 413 || status == 422) && connector_is_page(response)) foreign = "a web page";
     else if (status == 400 || status == 422) code = CONNECTOR_INVALID;
     else if (status == 401 || status == 403) code = CONNECTOR_UNAUTHORIZED;
     else if (status == 404 || status == 410) code = CONNECTOR_NOT_FOUND;
@@ -849,11 +849,18 @@ static inline connector_error connector_error_of_response(const connector_http_r
     else if (status >= 500 && status < 600) code = CONNECTOR_UNAVAILABLE;
     else if (status >= 400 && status < 500) code = CONNECTOR_FAILED;
     if (foreign != NULL) {
-        connector_fail(&error, code, "%s (HTTP %u) came instead of %s's answer; a proxy or a captive portal may have sent it",
-                       foreign, (unsigned)status, vendor);
+        const char *origin = "a proxy or a captive portal may have sent it";
+        if (status == 413) {
+            code = CONNECTOR_TOO_LARGE;
+            origin = "a gateway on the way takes only smaller requests: raise its limit";
+        }
+        connector_fail(&error, code, "%s (HTTP %u) came instead of %s's answer; %s", foreign, (unsigned)status, vendor, origin);
+        error.retryable = 1;
     } else {
         connector_fail(&error, code, "%s answered HTTP %u", vendor, (unsigned)status);
         error.retry_after_ns = connector_retry_after(response, now_ns);
+        /* Temporary: RFC 9110, section 15.5.14. */
+        if (status == 413 && error.retry_after_ns > 0) error.retryable = 1;
     }
     if (status == 505) error.retryable = 0;
     error.detail = (int32_t)status;

@@ -67,7 +67,10 @@ typedef struct connector_error {
     int32_t detail;
     /** The wait before the next attempt, in nanoseconds; 0 if unknown. */
     uint64_t retry_after_ns;
-    /** The source of the failure: "http", "errno", a vendor's name. */
+    /**
+     * The source of the failure: "http", "errno", a vendor's name; "host" if the host refused what the plugin asked of a service. The
+     * status of an error from "host" blames no event: a plugin that passes it on leaves it as it is.
+     */
     char domain[CONNECTOR_ERROR_DOMAIN_SIZE];
     /** One sentence for a person: what failed and what to do about it. Never a secret. */
     char message[CONNECTOR_ERROR_MESSAGE_SIZE];

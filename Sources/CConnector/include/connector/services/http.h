@@ -72,6 +72,11 @@ CONNECTOR_BEGIN_DECLS
  * the GET could pass for one to a write. The request fails with CONNECTOR_PROTOCOL. An older host follows it.
  */
 #define CONNECTOR_HTTP_KEEP_METHOD 8u
+/**
+ * For `request`: the host follows no redirect to another origin, but hands it over as the response. For a request whose signature names
+ * its host, and for a vendor that says in such a response where the request belongs. An older host follows it.
+ */
+#define CONNECTOR_HTTP_KEEP_ORIGIN 16u
 /** The `body_length` of a body in parts whose length is not known. */
 #define CONNECTOR_HTTP_UNKNOWN_LENGTH UINT64_MAX
 /** The most bytes of one part of a body. */
@@ -118,6 +123,7 @@ typedef struct connector_http_response {
     uint32_t struct_size;
     /** 100 to 999. */
     uint32_t status;
+    /** At most 256 by HTTP/1.1, each name and value of at most 80 KiB; an answer with more fails with CONNECTOR_PROTOCOL. */
     const connector_http_header *CONNECTOR_NULLABLE headers;
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
@@ -126,7 +132,8 @@ typedef struct connector_http_response {
 
 /**
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
- * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
+ * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS, or
+ * the host's own proxy or authorities cannot be read), CONNECTOR_TIMED_OUT,
  * CONNECTOR_TOO_LARGE (request over the limit, with its secrets), CONNECTOR_PROTOCOL (the answer is over the limit or not
  * HTTP, or redirects too often, to another scheme than http or https, from https to http, to a host that is not
  * allowed, or with a secret in the body to another origin), CONNECTOR_RATE_LIMITED (the answers to the connector's
