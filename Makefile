@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages test-packages fixtures test isolated browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: install deb check-install schema docs recordings layout embed paths format lint clean
+.PHONY: install deb check-install installed schema docs recordings layout embed paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -123,24 +123,23 @@ examples: plugins
 test-packages: packages
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 
-# Tests spend most of their time waiting for processes, servers and clocks, so these run in parallel, and beside the compiler of the
-# examples. With SCRATCH=.build the examples reuse the dependencies compiled there, after everything that needs the rest of it.
+# Tests spend most of their time waiting for processes, servers and clocks, so these run in parallel, the page and the installation after
+# the shortest of them, and beside the compiler of the examples. With SCRATCH=.build the examples reuse the dependencies compiled there,
+# after everything that needs the rest of it.
 test: test-packages fixtures plugins
 	scripts/swift build --build-tests
 	@scripts/run-together \
 	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.'" \
 	    "$(TESTS) --filter '^ConnectorHostTests\.' && $(ISOLATED_TESTS)" \
-	    "$(TESTS) --skip '^ConnectorHost(Commands)?Tests\.'" \
+	    "$(TESTS) --skip '^ConnectorHost(Commands)?Tests\.' && Tests/Browser/run short && $(MAKE) --no-print-directory -s installed" \
 	    $(if $(SCRATCH),,'$(MAKE) --no-print-directory examples')
-	@Tests/Browser/run short
-	@$(MAKE) --no-print-directory -s check-install
 	@$(if $(SCRATCH),$(MAKE) --no-print-directory examples)
 
 # Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
 # The others look into the plugin's process, move its time while it works, or are about runners anyway.
 ISOLATED_SUITES := ApplicationOutboxTests|AuthorMistakeTests|CallErrorTests|CallOutcomeTests|CallTracingTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|CallValueTests|CanaryTests|CapabilityVersionTests|CompletionTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CompositeStateTests|CrashNoteReportTests|CurrentTreeTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CompositeStateTests|ConnectorHostTests|CrashNoteReportTests|CurrentTreeTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|DatabaseClientTests|DeliveryTests|DescribedCallTests|EvidenceTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|FilesClientTests|FilesConformanceTests|GateBreakerTests|GateClosingTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|GateHealingTests|GateOpeningTests|GateProbingTests|GateSecretRefusalTests
@@ -149,7 +148,7 @@ ISOLATED_SUITES := $(ISOLATED_SUITES)|HostClientTests|HostMetricsTests|MetricsPu
 ISOLATED_SUITES := $(ISOLATED_SUITES)|MixedDeliveryTests|OperationFunctionTests|OutboxBoundTests|OutboxHostTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|PluginErrorTests|PollClientTests|PrometheusTextTests|ReadinessTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|ReloadEndingTests|ReloadInstanceTests|ReloadOutboxTests|ReloadPropertyTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|ReloadRollbackTests|RemoteSettingsTests|SensorClientTests|SettingsClientTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|ReloadRollbackTests|RemoteSettingsTests|ReportTests|SensorClientTests|SettingsClientTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|SharedGateTests|SwapTests|TypedBreakerTests|UsedGateTests|VersionedDeliveryTests
 ISOLATED_SUITES := $(ISOLATED_SUITES)|WatchingHostTests
 ISOLATED_TESTS := CONNECTOR_TESTING_ISOLATION=process $(TESTS) --filter '^ConnectorHostTests\.($(ISOLATED_SUITES))/'
@@ -219,6 +218,8 @@ deb: plugins
 
 # Installs a prefix and the package into temporary folders, and runs the program from each; the debug build is enough for that.
 check-install: plugins
+	@$(MAKE) --no-print-directory -s installed
+installed:
 	@rm -rf .build/installed .build/unpacked
 	@umask 077 && scripts/install $(BUILD) "$(CURDIR)/.build/installed"
 	@scripts/check-install .build/installed

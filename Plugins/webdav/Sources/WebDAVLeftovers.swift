@@ -83,9 +83,18 @@ final class WebDAVLeftovers: Sendable {
             return true
         }
         guard isDue else { return [] }
-        return await connection.files(in: WebDAVRequests.uploadsName, unchangedFor: Self.staleAge).filter { path in
-            let name = path.utf8.suffix(36)
-            return name.count == 36 && name.allSatisfy { "0123456789abcdef-".utf8.contains($0) }
-        }
+        let paths = await connection.files(in: WebDAVRequests.uploadsName, unchangedFor: Self.staleAge)
+        return paths.filter { Self.isStale($0, at: host.clock.now) }
+    }
+
+    /// Whether a file has a name that this adapter gives, and was begun long ago. The time of its last change does not say so: a server such
+    /// as lighttpd gives a copy that of the original.
+    private static func isStale(_ path: String, at now: Timestamp) -> Bool {
+        let name = WebDAVRequests.segments(of: path).last ?? ""
+        guard name.utf8.count == 36, name.utf8.allSatisfy({ "0123456789abcdef-".utf8.contains($0) }),
+            // The first 48 bits of such a UUID are milliseconds.
+            let beginning = UInt64(name.filter { $0 != "-" }.prefix(12), radix: 16)
+        else { return false }
+        return beginning + staleAge / 1_000_000 <= now.nanoseconds / 1_000_000
     }
 }

@@ -250,6 +250,13 @@ package final class OperationTable: Sendable {
         }
     }
 
+    /// Whether no other call of the same instance is pending. It visits every slot ever taken, at some nanoseconds each.
+    package func isOnlyCall(_ id: UInt64) -> Bool {
+        guard isPending(id), let slot = unsafe slot(of: id) else { return true }
+        let owner = unsafe slot.pointee.owner.load(ordering: .relaxed)
+        return pending(owner: owner).allSatisfy { $0 == id }
+    }
+
     /// Whether a call is pending.
     package func isPending(_ id: UInt64) -> Bool {
         guard let slot = unsafe slot(of: id) else { return false }

@@ -49,15 +49,25 @@ package struct GateServicesState {
     /// - Parameter span: From the operation's beginning to its deadline, in monotonic nanoseconds.
     func unfinishedWork(for operation: UInt64, during span: ClosedRange<UInt64>) -> UnfinishedWork? {
         for mark in ServedOperation.Mark.allCases {
-            if let request = requests.values.first(where: { $0.served.isFor(operation, during: span, by: mark) }) {
-                return .request(request.exchange)
-            }
-            if let call = calls.values.first(where: { $0.served.isFor(operation, during: span, by: mark) }) {
-                return .call(use: call.use)
-            }
-            if let failure = late.failure(of: operation, during: span, by: mark) { return .ended(failure) }
+            guard let work = unfinishedWork(for: operation, during: span, by: mark) else { continue }
+            // Another operation of the plugin could have begun it as well.
+            return mark == .time && !OperationTable.shared.isOnlyCall(operation) ? nil : work
         }
         return nil
+    }
+
+    private func unfinishedWork(
+        for operation: UInt64,
+        during span: ClosedRange<UInt64>,
+        by mark: ServedOperation.Mark
+    ) -> UnfinishedWork? {
+        if let request = requests.values.first(where: { $0.served.isFor(operation, during: span, by: mark) }) {
+            return .request(request.exchange)
+        }
+        if let call = calls.values.first(where: { $0.served.isFor(operation, during: span, by: mark) }) {
+            return .call(use: call.use)
+        }
+        return late.failure(of: operation, during: span, by: mark).map { .ended($0) }
     }
 
     /// Records that the plugin requests a service.

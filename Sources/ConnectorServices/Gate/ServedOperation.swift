@@ -18,7 +18,8 @@ struct ServedOperation: Sendable {
         case identifier
         /// The work, begun on a thread of the plugin's own, has the operation's deadline to the nanosecond: it has inherited it.
         case deadline
-        /// The work has no deadline, and was begun on a thread of the plugin's own during the operation.
+        /// The work has no deadline, and was begun on a thread of the plugin's own during the operation. This says nothing while the plugin
+        /// has other operations.
         case time
     }
 

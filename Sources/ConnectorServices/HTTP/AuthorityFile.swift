@@ -27,19 +27,19 @@ struct AuthorityFile: Sendable {
     ///
     /// - Throws: `unavailable`, with what is wrong with the file: the request is not at fault.
     func certificates() throws(ServiceFailure) -> [NIOSSLCertificate] {
-        do {
-            return try NIOSSLCertificate.fromPEMFile(path)
-        } catch {
-            let origin = isFromEnvironment ? "SSL_CERT_FILE names" : "the authorities to trust are in"
-            throw .unreadableAuthorities("\(origin) \(path), which has no certificates that can be read: \(fault)")
-        }
+        // A pipe would keep the reader waiting, and can be read only once.
+        if isRegular, let certificates = try? NIOSSLCertificate.fromPEMFile(path) { return certificates }
+        let origin = isFromEnvironment ? "SSL_CERT_FILE names" : "the authorities to trust are in"
+        throw .unreadableAuthorities("\(origin) \(path), whose certificates cannot be read: \(fault)")
     }
+
+    private var isRegular: Bool { FileStamp(path: path)?.kind == UInt32(S_IFREG) }
 
     /// Why NIOSSL cannot read the file, of which it says nothing.
     private var fault: String {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return "\(SystemError())" }
-        guard status.st_mode & S_IFMT != S_IFDIR else { return "it is a directory" }
+        guard let kind = FileStamp(path: path)?.kind else { return "\(SystemError())" }
+        guard kind != UInt32(S_IFDIR) else { return "it is a directory" }
+        guard kind == UInt32(S_IFREG) else { return "it is not a regular file" }
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try SystemFile.bytes(of: path, limit: Self.limit)

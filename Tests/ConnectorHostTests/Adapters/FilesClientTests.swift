@@ -254,6 +254,7 @@ struct FilesClientTests {
         [
             ["code": "unavailable", "message": "no answer", "retryAfter": "30s"],
             ["code": "conflict", "message": "there is one"],
+            ["code": "too-large", "message": "a gateway's limit", "retryable": true],
         ] as [JSONValue]
     )
     func `a call is not repeated if the wait does not fit into its timeout, or nothing may pass`(
@@ -281,6 +282,29 @@ struct FilesClientTests {
         task.cancel()
         let error = await #expect(throws: ConnectorError.self) { try await task.value }
         #expect(error?.code == .cancelled && !clock.hasTimer(dueAfter: .milliseconds(500)))
+        await host.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a put whose upload ends with a call that fails has the reason of that call`() async throws {
+        let clock = ManualHostClock()
+        let host = try await simulated(
+            [
+                ["operation": "createUpload", "result": ["upload": "u", "partSize": 4]],
+                ["operation": "uploadPart", "times": 1, "error": ["code": "unavailable", "message": "no answer"]],
+                ["operation": "uploadPart", "error": ["code": "missing", "message": "there is no upload"]],
+                ["operation": "abortUpload"],
+            ],
+            clock
+        )
+        let files = try host.files("files")
+        let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
+        continuation.yield([1])
+        continuation.finish()
+        let put = Task { try await files.put("a", .pieces(pieces)) }
+        await clock.advance(toTimerAfter: .milliseconds(500))
+        let error = await #expect(throws: ConnectorError.self) { try await put.value }
+        #expect(error?.code == .aborted && error?.message.contains("the attempt before failed: no answer") == true)
         await host.close()
     }
 

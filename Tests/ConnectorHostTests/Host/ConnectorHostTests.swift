@@ -107,7 +107,7 @@ import Testing
             TestHost.leaf("other")
         )
         let report = try await test.host.open("wanted")
-        #expect(report.gates.map(\.state) == [.open, .open, .closed])
+        #expect(report.ownGates.map(\.state) == [.open, .open, .closed])
         await #expect(throws: ConnectorError.self) { try await test.host.open("wantd") }
     }
 

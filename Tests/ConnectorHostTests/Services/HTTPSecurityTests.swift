@@ -11,6 +11,12 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Requests over TLS: what is spoken, who is trusted, and what is said of those who are not.
 @Suite struct HTTPSecurityTests {
     /// A plugin that may reach the loopback interface by name and by address.
@@ -319,13 +325,14 @@ import Testing
         ]
         var faults = [
             ("/nonexistent/authority.pem", "No such file or directory (errno 2)"),
-            (directory.path, "it is a directory"),
+            (directory.path, "it is a directory"), ("\(directory.path)/pipe", "it is not a regular file"),
         ]
+        #expect(mkfifo("\(directory.path)/pipe", 0o600) == 0)
         for (name, content, fault) in contents {
             faults.append((try directory.write(name, content), fault))
         }
         for (file, fault) in faults {
-            let words = "\(file), which has no certificates that can be read: \(fault)"
+            let words = "\(file), whose certificates cannot be read: \(fault)"
             let options = HTTPOptions(variable: { $0 == "SSL_CERT_FILE" ? file : nil })
             #expect(options.faults() == ["SSL_CERT_FILE names \(words)"])
             #expect(HTTPOptions(additionalTrustRoots: [file]).faults() == ["the authorities to trust are in \(words)"])

@@ -110,6 +110,27 @@ import Testing
         #expect(plugin.gate.pendingWork(for: 8, during: span) == .nothing)
     }
 
+    @Test func `a request that several operations may have begun is not blamed`() async throws {
+        let server = silentServer()
+        defer { server.stop() }
+        let plugin = plugin()
+        let operations = OperationTable.shared
+        let operation = try #require(operations.begin(owner: .max))
+        let stream = try plugin.stream("GET", server.url())
+        await hasCome.reaches(1)
+        try await plugin.gate.loopHasRun()
+        let late = PendingWork.late(.timedOut("no answer from 127.0.0.1:\(server.port) in time"))
+        #expect(plugin.gate.pendingWork(for: operation, during: span) == late)
+        let other = try #require(operations.begin(owner: .max))
+        #expect(plugin.gate.pendingWork(for: operation, during: span) == .other)
+        operations.complete(other, owner: .max, .success([]))
+        #expect(plugin.gate.pendingWork(for: operation, during: span) == late)
+        operations.complete(operation, owner: .max, .success([]))
+        for id in [operation, other] { _ = operations.takeOutcome(of: id) }
+        await plugin.gate.stopAndAwaitCallbacks()
+        #expect(await stream.next()?.status == CONNECTOR_CANCELLED)
+    }
+
     @Test func `a request with another deadline is not blamed: it may serve another operation`() async {
         let server = silentServer()
         defer { server.stop() }

@@ -512,9 +512,11 @@ internal import Testing
         }
         let names = (0..<4).map { "0197f0c2-9a51-7c3e-8c1f-3f1d5f8e2a1\($0)" }
         let (old, new) = ("Sat, 31 Jan 2026 09:30:00 GMT", "Sat, 31 Jan 2026 09:30:01 GMT")
+        // The last but one was begun a millisecond too late: a copy of an old file.
         let members =
             member("", old, isCollection: true) + member(names[0], old) + member(names[1], new)
-            + member(names[2], old, isCollection: true) + member("notes", old) + member(names[3], old)
+            + member(names[2], old, isCollection: true) + member("notes", old) + member("a-\(names[0])", old)
+            + member("019c0e3c-edc1-7c3e-8c1f-3f1d5f8e2a10", old) + member(names[3], old)
         let answers = [found("/files/", collection), (401, ""), (207, multistatus(members)), (204, ""), (403, "")]
         let http = http(answers + [found("/files/", collection), (401, "")], ["Date": "Sun, 01 Feb 2026 09:30:00 GMT"])
         let webdav = try webdav(http)
