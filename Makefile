@@ -123,17 +123,21 @@ examples: plugins
 test-packages: packages
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 
-# Tests spend most of their time waiting for processes, servers and clocks, so these run in parallel, the page and the installation after
-# the shortest of them, and beside the compiler of the examples. With SCRATCH=.build the examples reuse the dependencies compiled there,
+# Tests spend most of their time waiting for processes, servers and clocks, so these run in parallel, in parts that take about as long,
+# and beside the compiler of the examples. With SCRATCH=.build the examples reuse the dependencies compiled there,
 # after everything that needs the rest of it.
 test: test-packages fixtures plugins
 	scripts/swift build --build-tests
 	@scripts/run-together \
-	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.'" \
+	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.(?!($(LONG_SUITES))/)'" \
 	    "$(TESTS) --filter '^ConnectorHostTests\.' && $(ISOLATED_TESTS)" \
-	    "$(TESTS) --skip '^ConnectorHost(Commands)?Tests\.' && Tests/Browser/run short && $(MAKE) --no-print-directory -s installed" \
+	    "$(TESTS) --skip '^ConnectorHost(Commands)?Tests\.' && Tests/Browser/run short" \
+	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.($(LONG_SUITES))/' && $(MAKE) --no-print-directory -s installed" \
 	    $(if $(SCRATCH),,'$(MAKE) --no-print-directory examples')
 	@$(if $(SCRATCH),$(MAKE) --no-print-directory examples)
+
+# Those of the commands' suites that take longest, which therefore are a part of their own.
+LONG_SUITES := AdapterPageTests|ConsoleCommandTests|NATSTortureTests|RecordCommandTests
 
 # Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
 # The others look into the plugin's process, move its time while it works, or are about runners anyway.

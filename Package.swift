@@ -477,8 +477,9 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostCommandsTests",
             dependencies: [
-                "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform",
-                "ConnectorScaffold", "ConnectorServices", "ConnectorHostTesting", "ConnectorTestSupport",
+                "ConnectorHostCommands", "ConnectorControl", "ConnectorHost", "ConnectorManifest", "ConnectorOutbox",
+                "ConnectorPlatform", "ConnectorScaffold", "ConnectorServices", "ConnectorHostTesting",
+                "ConnectorTestSupport",
                 "connector-host",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -78,12 +78,14 @@ static void set(uintptr_t place, uintptr_t value, const segments *segments) {
 void exits_redirect(const struct link_map *map, const dynamic *tables, void (*replacement)(int status)) {
     segments segments = {map, NULL, 0, 0, 0};
     if (tables->symbols == NULL || tables->names == NULL) return;
-    dl_iterate_phdr(find_segments, &segments);
     for (int list = 0; list < 2; list++) {
         if (tables->relocations[list] == NULL) continue;
         for (size_t index = 0; index < tables->relocation_counts[list]; index++) {
             const ElfW(Rela) *relocation = &tables->relocations[list][index];
-            if (is_exit(tables, relocation)) set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &segments);
+            if (!is_exit(tables, relocation)) continue;
+            /* Few images end the process, and the search passes all of them. */
+            if (segments.headers == NULL) dl_iterate_phdr(find_segments, &segments);
+            set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &segments);
         }
     }
 }

@@ -26,6 +26,12 @@ void sandbox_keep_descriptors(const sandbox_settings *settings, sandbox_outcome 
 /** Stops being root. */
 void sandbox_leave_root(sandbox_outcome *outcome);
 
+/**
+ * Arranges to end with the host, even while this process is stopped. To be called as soon as possible after a fork, and after a change of
+ * user, which undo it. The host may have ended already: a process in a namespace cannot see that, and learns it from its socket.
+ */
+void sandbox_end_with_host(int32_t host, int is_inside);
+
 /** Enters namespaces, and forks: see sandbox_enter. */
 void sandbox_enter_namespaces(const sandbox_settings *settings, sandbox_outcome *outcome);
 

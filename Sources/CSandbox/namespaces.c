@@ -73,6 +73,7 @@ void sandbox_enter_namespaces(const sandbox_settings *settings, sandbox_outcome 
         _exit(write(settings->successor, &number, sizeof number) == (ssize_t)sizeof number ? 0 : 1);
     }
     const int forking = errno;
+    if (child == 0) sandbox_end_with_host(settings->host, 1);
     close(settings->successor);
     if (child < 0) {
         sandbox_fails(outcome, "the kernel refuses them", forking);

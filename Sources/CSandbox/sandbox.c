@@ -52,11 +52,7 @@ static void put_filter_on(const sandbox_settings *settings, int is_narrow, sandb
     }
 }
 
-/**
- * Arranges to end with the host, which may have ended already; a process in a namespace cannot see that, and learns it from its
- * socket.
- */
-static void end_with_host(int32_t host, int is_inside) {
+void sandbox_end_with_host(int32_t host, int is_inside) {
     if (host == 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!is_inside && getppid() != 0 && getppid() != host) _exit(0);
@@ -66,6 +62,7 @@ void sandbox_enter(const sandbox_settings *settings, sandbox_outcome *outcomes) 
     memset(outcomes, 0, SANDBOX_LAYER_COUNT * sizeof *outcomes);
     sandbox_keep_descriptors(settings, &outcomes[SANDBOX_DESCRIPTORS]);
     sandbox_leave_root(&outcomes[SANDBOX_IDENTITY]);
+    sandbox_end_with_host(settings->host, 0);
     if (settings->successor >= 0) {
         sandbox_enter_namespaces(settings, &outcomes[SANDBOX_NAMESPACES]);
     } else {
@@ -73,7 +70,6 @@ void sandbox_enter(const sandbox_settings *settings, sandbox_outcome *outcomes) 
     }
     /* Landlock and the filter require that privileges cannot be regained. */
     sandbox_drop_capabilities(&outcomes[SANDBOX_IDENTITY]);
-    end_with_host(settings->host, outcomes[SANDBOX_NAMESPACES].holds);
     sandbox_restrict_files(settings, outcomes[SANDBOX_NAMESPACES].holds, &outcomes[SANDBOX_LANDLOCK]);
     sandbox_bound(settings, outcomes[SANDBOX_NAMESPACES].holds, &outcomes[SANDBOX_LIMITS]);
     put_filter_on(settings, 0, &outcomes[SANDBOX_FILTER]);

@@ -123,6 +123,8 @@ enum ConsoleLoop {
             // The console is quitting, so no one will see the outcome of a pending act.
             defer { performing?.cancel() }
             for await event in events {
+                // The events that are waiting come even to a task that was cancelled.
+                guard !Task.isCancelled else { return }
                 var effects: [TerminalSession.Effect] = []
                 var needsRedraw = true
                 switch event {
@@ -142,7 +144,9 @@ enum ConsoleLoop {
                     effects = [.redraw]
                 case .device(.resized):
                     needsRedraw = session.resize(width: device.size.width, height: device.size.height)
-                case .device(.inputs(let inputs)): effects = inputs.flatMap { session.handle($0) }
+                case .device(.inputs(let inputs)):
+                    var rest = inputs[...]
+                    while !rest.isEmpty, !Task.isCancelled { effects += session.handle(&rest) }
                 }
                 for effect in effects {
                     guard await apply(effect, &session) else { return }

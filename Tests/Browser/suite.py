@@ -7,6 +7,8 @@ Usage: suite.py [TEST…]
 
 import json
 import os
+import signal
+import socket
 import sys
 import time
 import traceback
@@ -31,6 +33,39 @@ def row(browser, name):
              if (row.querySelector("th")?.textContent.includes(arguments[0])) return row.innerText;
            return "";""",
         name,
+    )
+
+
+def act(browser, name):
+    """Performs an act as another page does."""
+    browser.run_async(
+        """const done = arguments[arguments.length - 1];
+           const body = new URLSearchParams({at: location.pathname, act: arguments[0], confirmed: "yes"});
+           fetch("/-/act", {method: "POST", body, headers: {Accept: "text/plain"}}).then((answer) => done(answer.status));""",
+        name,
+    )
+
+
+def feed(browser):
+    """Puts the test in the place of the host's stream."""
+    browser.wait_for("live", "#live")
+    browser.run(
+        """window.EventSource = class extends EventTarget {
+             constructor() { super(); window.stream = this; }
+             close() {}
+           };
+           dispatchEvent(new Event("pagehide"));
+           dispatchEvent(new Event("pageshow"));"""
+    )
+
+
+def send(browser, *operations):
+    """Sends changes of the page in place of the host, and waits until they are drawn."""
+    browser.run_async(
+        """const done = arguments[arguments.length - 1];
+           stream.onmessage({lastEventId: "1", data: JSON.stringify(arguments[0])});
+           requestAnimationFrame(() => requestAnimationFrame(() => done()));""",
+        operations,
     )
 
 
@@ -74,6 +109,62 @@ def test_a_stream_that_was_refused_comes_back(browser, console, vendors):
     expect(not browser.run("return document.querySelector('#readiness').checkVisibility()"), "nothing is said to be ready")
     browser.wait_for("live", "#live")
     expect(browser.run("return document.querySelector('#readiness').checkVisibility()"), "the readiness is back")
+
+
+def test_a_host_that_hangs_is_not_shown_as_live(browser, console, vendors):
+    browser.open(console.root + "/plugins")
+    browser.wait_for("live", "#live")
+    console.process.send_signal(signal.SIGSTOP)
+    try:
+        browser.wait_for("no answer since 20", "#live")
+        expect(browser.text("#live").endswith("Z"), "the time is UTC, as all times of the page")
+        expect(not browser.run("return document.querySelector('#readiness').checkVisibility()"), "nothing is said to be ready")
+        expect("grayscale" in browser.run("return getComputedStyle(document.querySelector('#scene')).filter"), "nothing is green")
+    finally:
+        console.process.send_signal(signal.SIGCONT)
+    browser.wait_for("live", "#live")
+
+
+def test_a_page_without_a_place_among_the_watched_says_so(browser, console, vendors):
+    token, port = console.next_link().split("token=")[1], int(console.root.rsplit(":", 1)[1])
+    request = f"GET /-/live?at=/dead HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n"
+    others, refused = [], []
+
+    def watch():
+        """Whether there is a place for another stream."""
+        other = socket.create_connection(("127.0.0.1", port), timeout=30)
+        other.sendall(request.encode())
+        answer = b""
+        while b"data: " not in answer and b" 503 " not in answer:
+            read = other.recv(1 << 16)
+            expect(read, f"the host closes the connection: {answer[:200]}")
+            answer += read
+        (others if b"data: " in answer else refused).append(other)
+        return b"data: " in answer
+
+    def is_full():
+        while len(others) < 256 and watch():
+            pass
+        return len(others) == 256
+
+    browser.open("about:blank")
+    try:
+        # The page that was left gives up its place soon.
+        browser.wait("every place is taken", is_full)
+        browser.open(console.root + "/gates")
+        browser.wait_for("256 others are open", "#live")
+    finally:
+        for other in others + refused:
+            other.close()
+    browser.wait_for("live", "#live")
+
+
+def test_a_page_is_left_for_good_by_its_button(browser, console, vendors):
+    browser.open(console.root + "/gates")
+    browser.click("footer button")
+    browser.wait_for("Follow the link that the program printed")
+    browser.open(console.root + "/gates")
+    browser.wait_for("Follow the link that the program printed")
 
 
 def test_a_page_that_is_logged_out_says_how_to_come_back(browser, console, vendors):
@@ -161,6 +252,15 @@ def test_a_long_name_leaves_room_for_the_proof(browser, console, vendors):
     expect(page <= window, f"the page has {page} pixels in a window of {window}")
 
 
+def test_no_page_is_wider_than_a_narrow_window(browser, console, vendors):
+    browser.emulate("light", 320, 800)
+    for page in PAGES:
+        browser.open(console.root + page)
+        browser.run("document.getElementById('search').hidden = false")
+        width = browser.run("return document.documentElement.scrollWidth")
+        expect(width <= 320, f"{page} has {width} pixels in a window of 320")
+
+
 def test_a_question_comes_before_a_loss(browser, console, vendors):
     browser.open(console.root + "/gates/kinto")
     browser.click("#scene-acts button[value^=close]")
@@ -236,6 +336,94 @@ def test_the_focus_stays_while_the_page_changes(browser, console, vendors):
     expect(browser.focused() == "retry segment", f"the focus is on {browser.focused()!r}")
 
 
+def test_the_focus_stays_with_its_letter_and_goes_to_no_other(browser, console, vendors):
+    vendors.put("segment:status=400,path=/v1/batch", "segment:status=400,path=/v1/track")
+    for user in ("u1", "u2", "u3"):
+        console.command("send", "segment", "track", "event=Seen", f"userId={user}")
+    browser.open(console.root + "/dead")
+    browser.wait_for("3 dead letters")
+    first, second, _ = browser.run(
+        "return [...document.querySelectorAll('td.acts button[value^=drop]')].map((button) => button.value)"
+    )
+    browser.run("document.querySelector(`button[value='${arguments[0]}']`).focus()", second)
+    act(browser, first)
+    browser.wait_for("2 dead letters")
+    expect(browser.run("return document.activeElement.value") == second, "the focus is on the same letter")
+    act(browser, second)
+    browser.wait_for("1 dead letter")
+    expect(browser.run("return document.activeElement.getAttribute('role')") == "region", "the focus is on the list")
+
+
+def test_the_focus_goes_to_no_act_that_comes_in_place_of_another(browser, console, vendors):
+    browser.open(console.root + "/gates/kinto")
+    browser.wait_for("live", "#live")
+    browser.run("document.querySelector('#scene-acts button[value^=retry]').focus()")
+    act(browser, "close gate kinto")
+    browser.wait_for("Open", "#scene-acts")
+    expect(browser.run("return document.activeElement.id") == "main", "the focus is on no button")
+    browser.tab_to("open kinto")
+
+
+def test_a_form_that_has_changed_takes_over_what_was_entered(browser, console, vendors):
+    browser.open(console.root + "/gates/geocoder/operations/geocode")
+    feed(browser)
+    html = browser.run("return document.getElementById('scene').innerHTML")
+    browser.type("#f0", "Brandenburg Gate")
+    browser.type("#f2", "3")
+    send(browser, ["fill", "scene", html])
+    expect(browser.run("return document.activeElement.id") == "f2", "the focus stays in its field")
+    expect(browser.run("return document.getElementById('f0').value") == "Brandenburg Gate", "what was written stays")
+    name = browser.attribute("#f0", "name")
+    send(browser, ["fill", "scene", html.replace(f'name="{name}"', 'name="f.place"')])
+    expect(browser.attribute("#f0", "name") == "f.place", "the form is the new one")
+    expect(browser.run("return ['f0', 'f2'].map((id) => document.getElementById(id).value)") == ["", "3"],
+           "what was written stays where it has a field")
+    browser.wait_for("the form has changed", "#toast")
+
+
+def test_a_log_stays_where_its_reader_has_scrolled_it(browser, console, vendors):
+    def log(first, count):
+        lines = "".join(f"<li>line {number}</li>" for number in range(first, first + count))
+        return f'<section id="c0"><ol data-rows role="log" tabindex="0" aria-label="Events">{lines}</ol></section>'
+
+    def position():
+        return browser.run(
+            """const log = document.querySelector("[role=log]");
+               return [log.scrollTop, log.scrollHeight - log.scrollTop - log.clientHeight];"""
+        )
+
+    browser.open(console.root + "/events")
+    feed(browser)
+    send(browser, ["fill", "scene", log(0, 100)])
+    expect(position()[1] < 4, "a new log begins at its newest line")
+    send(browser, ["insert", 0, 100, "<li>line 100</li>"])
+    expect(position()[1] < 4, "a log at its end stays there")
+    browser.run("document.querySelector('[role=log]').scrollTop = 200")
+    send(browser, ["insert", 0, 101, "<li>line 101</li>"])
+    expect(position()[0] == 200, "a new line does not move what is being read")
+    send(browser, ["fill", "scene", log(0, 103)])
+    expect(position()[0] == 200, "neither does a new list")
+
+
+def test_the_plan_says_what_it_would_change_and_when_it_was_made(browser, console, vendors):
+    browser.open(console.root + "/plan")
+    browser.wait("the plan is shown", lambda: "ago" in browser.text("#scene"))
+
+
+def test_the_name_of_a_page_and_its_search_come_with_its_contents(browser, console, vendors):
+    browser.open(console.root + "/gates/kinto")
+    feed(browser)
+    send(browser, ["title", "Nothing here"], ["show", "search"])
+    expect(browser.text("h1") == "Nothing here", "the heading changes")
+    expect(browser.run("return document.title") == "Nothing here · connector-host", "the tab of the browser does, too")
+    expect(browser.run("return document.getElementById('q').checkVisibility()"), "the search is there")
+    table = '<div role="region" tabindex="0" aria-label="2 letters, table"><table><caption>2 letters</caption></table></div>'
+    send(browser, ["fill", "scene", f'<section id="c0"><h2>2 letters</h2>{table}</section>'], ["name", 0, "1 letter"])
+    names = "return [...document.querySelectorAll('#c0 h2, #c0 caption')].map((name) => name.textContent)"
+    expect(browser.run(names) == ["1 letter", "1 letter"], "the table has its new name")
+    expect(browser.attribute("#c0 div", "aria-label") == "1 letter, table", "so has its region")
+
+
 def test_a_row_out_of_sight_changes_soon_or_as_it_comes_into_sight(browser, console, vendors):
     browser.emulate("light", 1280, 60)
     browser.open(console.root + "/gates")
@@ -293,6 +481,7 @@ def without_script_everything_is_read_and_done(browser, console, vendors):
     for page in PAGES:
         browser.open(console.root + page)
         expect(browser.text("h1") != "", f"{page} has a heading")
+        expect("this page does not update. It shows 20" in browser.text("main"), f"{page} says when it was made")
     browser.open(console.root + "/gates/kinto")
     browser.click("#scene-acts button[value^=close]")
     browser.wait_for("Its calls fail until it is opened again", "main")

@@ -97,7 +97,7 @@ struct SceneTests {
         var snapshot = Mock.snapshot(route)
         func text(_ change: (inout ConsoleCall) -> Void) throws -> Scene {
             var call = ConsoleCall(
-                try OperationFormTests.form("analytics/1", "track").act(["event.event": "Seen"]),
+                try SceneForm.of("analytics/1", "track").act(["event.event": "Seen"]),
                 at: Mock.now
             )
             change(&call)
@@ -111,7 +111,7 @@ struct SceneTests {
         #expect(progress.text.contains(#"{"done":499}"#) && !progress.text.contains(#"{"done":99}"#))
         #expect(try text { $0.end(.null, after: .milliseconds(3)) }.text.contains("done, without an answer"))
         let answer = try text { $0.end(["a": [1, 2]], after: .milliseconds(3)) }
-        #expect(answer.text.contains("\"a\": [") && answer.components.last?.shape == .log)
+        #expect(answer.text.contains("\"a\": [") && answer.components.last?.shape == .text)
         let huge = try text { $0.end(.array(Array(repeating: "x", count: 100_000)), after: .zero) }
         #expect(huge.components.last?.rows.count == ConsoleCall.lineLimit + 1)
         let long = try text { $0.end(.string(String(repeating: "x", count: 1 << 20)), after: .zero) }
@@ -160,7 +160,7 @@ struct SceneTests {
                 .letter("m3", connector: "analytics/segment"), .letter("m3", connector: "analytics/segment"),
             ]
         )
-        #expect(scene.acts.allSatisfy { $0.subject == .letters && $0.question != nil })
+        #expect(scene.acts.allSatisfy { $0.subject.isEveryLetter && $0.question?.contains("1 dead letter?") == true })
         #expect(
             scene.acts.map(\.commandLine) == ["connector-host outbox replay --all", "connector-host outbox drop --all"]
         )
@@ -177,20 +177,47 @@ struct SceneTests {
             }
         }
         var snapshot = Mock.snapshot(route)
-        snapshot.dead = records(1...LaterRecords.limit)
-        snapshot.waiting = snapshot.dead
+        let full = records(1...RecordList.limit)
+        snapshot.records[route] = RecordPage(full, next: full.last?.cursor, total: 103)
         let first = ConsoleRegistry.standard.scene(for: route, of: snapshot)
         let link = try #require(first.components.last?.rows.last?.link)
-        #expect("\(link)" == "\(route)/after/0.200.analytics%2Fsegment" && Route("\(link)") == link)
+        #expect("\(link)" == "\(route)/after/0.100.analytics%2Fsegment" && Route("\(link)") == link)
+        #expect(first.components.flatMap(\.rows).compactMap(\.link).filter { $0.parts.contains("after") } == [link])
         snapshot.routes.insert(link)
-        snapshot.later[link] = records(201...203)
+        snapshot.records[link] = RecordPage(records(101...103), total: 103)
         let next = ConsoleRegistry.standard.scene(for: link, of: snapshot)
-        #expect(next.components.map(\.rows.count) == [3] && next.text.contains("m203"))
-        let command = route == .dead ? "connector-host outbox dead --after 0.200.analytics/segment" : nil
+        #expect(next.components.map(\.rows.count) == [3] && next.text.contains("m103"))
+        #expect(next.acts.isEmpty, "every letter is acted on where the list of every letter begins")
+        let command = route == .dead ? "connector-host outbox dead --after 0.100.analytics/segment" : nil
         #expect(next.commandLine == command)
-        snapshot.later[link] = []
+        snapshot.records[link] = RecordPage()
         let last = ConsoleRegistry.standard.scene(for: link, of: snapshot)
-        #expect(last.text.contains(route == .dead ? "no dead letters" : "no more waiting events"))
+        #expect(last.text.contains(route == .dead ? "no more dead letters" : "no more waiting events"))
+    }
+
+    @Test(arguments: [Route.dead, .outbox])
+    func `a search says what it found, and where it goes on`(_ route: Route) throws {
+        let state = route == .dead ? OutboxRecord.State.dead : .queued
+        let list = route.searched(by: "Ne/edle")
+        #expect("\(list)" == "\(route)/find/Ne%2Fedle" && Route("\(list)") == list)
+        #expect(list.searched(by: "") == list && list.searched(by: "x") == route.searched(by: "x"))
+        #expect(Route.gates.searched(by: "x") == .gates && Route.event("m1").searched(by: "x") == .event("m1"))
+        #expect([".", ".."].allSatisfy { route.searched(by: $0) == route }, "a browser would resolve them in a path")
+        var snapshot = Mock.snapshot(list)
+        var page = RecordPage([Mock.record("needle", state)])
+        snapshot.records[list] = page
+        let found = ConsoleRegistry.standard.scene(for: list, of: snapshot)
+        #expect(found.text.contains("needle") && found.acts.isEmpty)
+        page = RecordPage(next: RecordCursor(position: 7, path: "a"))
+        page.readCount = 2000
+        snapshot.records[list] = page
+        let unfinished = ConsoleRegistry.standard.scene(for: list, of: snapshot)
+        let link = try #require(unfinished.components.last?.rows.last?.link)
+        #expect("\(link)" == "\(list)/after/0.7.a" && Route("\(link)") == link)
+        #expect(unfinished.text.contains("none of 2000") && unfinished.text.contains("\"Ne/edle\""))
+        snapshot.records[list] = RecordPage()
+        let none = ConsoleRegistry.standard.scene(for: list, of: snapshot)
+        #expect(none.text.contains("contain \"Ne/edle\""))
     }
 
     @Test func `events and plugins are shown`() {
@@ -321,7 +348,7 @@ struct SceneTests {
     @Test func `an event that was not looked up yet is loading, not missing`() {
         let scene = ConsoleRegistry.standard.scene(for: .event("m9"), of: Mock.snapshot())
         #expect(scene.text.contains("loading"))
-        #expect(Mock.scene(.event("m9")).text.contains("there is no event m9 in the outbox"))
+        #expect(Mock.scene(.event("m9")).text.contains("there is nothing at /outbox/m9"))
     }
 
     @Test func `with simulators no command line names the outbox, which ends with the process`() {

@@ -105,6 +105,29 @@ import Testing
         #expect(session.message.isEmpty)
     }
 
+    @Test func `pasted text that arrives as keys is entered as one text`() {
+        let text = String(repeating: "wide 漢字 ", count: 1000)
+        var (typed, pasted) = (session(), session())
+        for _ in 0..<2 { _ = press(&typed, .character("e")) }
+        _ = press(&pasted, .character("e"))
+        _ = typed.handle(.paste(text))
+        var inputs = "e\(text)".map { TerminalInput.key(.character($0)) } + [.key(.left), .key(.character("x"))]
+        inputs.append(.key(.escape))
+        var rest = inputs[...]
+        _ = pasted.handle(&rest)
+        #expect(rest.count == 3, "the characters are handled together, and what follows them is not")
+        #expect(screen(pasted) == screen(typed))
+        while !rest.isEmpty { _ = pasted.handle(&rest) }
+        #expect(pasted.editedField == nil)
+        var keys = [TerminalInput.key(.character("e")), .key(.character("e"))][...]
+        var other = session()
+        _ = other.handle(&keys)
+        #expect(keys.count == 1, "elsewhere each key is a command")
+        var long = (0..<(LineEditor.limit + 1)).map { _ in TerminalInput.key(.character("x")) }[...]
+        _ = other.handle(&long)
+        #expect(long.isEmpty && other.message == "the text was cut: a field takes \(LineEditor.limit) bytes")
+    }
+
     @Test func `the answer is shown once it has arrived`() throws {
         var session = session()
         _ = press(&session, .character("e"))
@@ -168,6 +191,9 @@ import Testing
         #expect(!isKnown)
         line.insert(String(repeating: "x", count: 2 * LineEditor.limit))
         #expect(line.text.count == LineEditor.limit && line.cursor == LineEditor.limit)
+        _ = line.handle(.control("u"))
+        let isWhole = line.insert(String(repeating: "é", count: LineEditor.limit / 2))
+        #expect(isWhole && line.text.utf8.count == LineEditor.limit, "what was removed makes room")
     }
 }
 

@@ -130,7 +130,7 @@ struct TerminalSessionTests {
             Issue.record("there is no question")
             return
         }
-        #expect(act.subject == .letters)
+        #expect(act.subject.isEveryLetter)
         var gates = self.session()
         #expect(press(&gates, .character("P")).isEmpty)
         #expect(screen(gates).last == "there is nothing here to replay")
@@ -168,6 +168,45 @@ struct TerminalSessionTests {
         #expect(screen(session).contains { $0.contains("segment") })
     }
 
+    @Test func `a search of the outbox asks for what it finds on all pages, and shows the known rows meanwhile`() {
+        var session = session(.dead)
+        #expect(press(&session, .character("/"), .character("x")) == [.refresh])
+        let found = Route.dead.searched(by: "x")
+        #expect(session.routes == [found] && session.coordinator.route == .dead)
+        #expect(!screen(session).contains { $0.contains("m3") || $0.contains("…") })
+        var snapshot = Mock.snapshot(found)
+        snapshot.records[found] = RecordPage([Mock.record("x9", .dead)])
+        _ = session.update(snapshot)
+        #expect(screen(session).contains { $0.contains("x9") } && screen(session)[1].hasPrefix("/dead"))
+        _ = press(&session, .enter)
+        #expect(press(&session, .escape) == [.refresh] && session.routes.first == .dead)
+        _ = press(&session, .character("/"))
+        _ = session.handle(.paste(String(repeating: "x", count: 10_000)))
+        #expect(session.prompt?.count == TerminalSession.searchLimit)
+    }
+
+    @Test func `a screen of any claimed size takes a bounded number of cells`() {
+        var session = session(width: 65_535, height: 65_535)
+        let limit = TerminalSession.sizeLimit
+        #expect(session.windows.width == limit.width && session.windows.height == limit.height)
+        _ = session.resize(width: 80, height: 24)
+        _ = session.resize(width: 65_535, height: 10)
+        #expect(session.draw().width == limit.width && session.draw().height == 10)
+    }
+
+    @Test(arguments: [20, 30, 40, 60])
+    func `the current tab is in sight, and a click on it stays there`(_ width: Int) throws {
+        var session = session(width: width)
+        for (number, title) in ["Gates", "Outbox", "Dead", "Events", "Plugins", "Config"].enumerated() {
+            _ = press(&session, .character(Character("\(number + 1)")))
+            let bar = screen(session)[0]
+            let place = try #require(bar.firstRange(of: "\(number + 1) \(title)"), "\(bar)")
+            let route = session.coordinator.route
+            _ = session.handle(.click(column: bar.distance(from: bar.startIndex, to: place.lowerBound), line: 0))
+            #expect(session.coordinator.route == route)
+        }
+    }
+
     @Test func `help names every key, and fits into 24 lines`() {
         var session = session()
         _ = press(&session, .character("?"))
@@ -175,6 +214,26 @@ struct TerminalSessionTests {
         for binding in KeyBinding.all { #expect(screen.contains(binding.name), "\(binding.name)") }
         _ = press(&session, .character("x"))
         #expect(session.coordinator.dialog == nil)
+    }
+
+    @Test func `on a low screen the list of keys is scrolled, and a question shows how to answer it`() {
+        var session = session(height: 15)
+        _ = press(&session, .character("?"))
+        var seen = Set(screen(session))
+        #expect(!seen.contains { $0.contains("q, control-c") })
+        for _ in 0..<40 {
+            _ = press(&session, .down)
+            seen.formUnion(screen(session))
+        }
+        for binding in KeyBinding.all where !binding.name.isEmpty {
+            #expect(seen.contains { $0.contains("│ \(binding.name) ") }, "\(binding.name)")
+        }
+        #expect(session.coordinator.dialog == .help && screen(session).contains { $0.contains("up, down") })
+        _ = press(&session, .character("x"))
+        #expect(session.coordinator.dialog == nil)
+        var narrow = self.session(.dead, width: 20, height: 6)
+        _ = press(&narrow, .character("D"))
+        #expect(screen(narrow).contains { $0.contains("y  yes") }, "\(screen(narrow))")
     }
 
     @Test func `the mouse selects, opens, scrolls and turns to tabs`() {

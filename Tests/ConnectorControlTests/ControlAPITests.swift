@@ -132,6 +132,7 @@ import Testing
         let unknown = await api.respond("GET", "/api/v1/statuss")
         #expect(unknown.status == 404)
         let error = try JSONValue(parsing: unknown.bytes)["errors"]?[0]
+        #expect(error?["message"]?.string == ControlAPI.absence(of: "/api/v1/statuss").message)
         #expect(error?["code"]?.string == "missing" && error?["fix"]?.string?.contains("/api/v1/status") == true)
         for method in ["POST", "DELETE", "get", "\u{7F}\u{FF}"] {
             let refused = await api.respond(method, "/api/v1/status")

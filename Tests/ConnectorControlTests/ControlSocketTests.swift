@@ -97,7 +97,8 @@ import Testing
         let found = try lines.feed(ByteBuffer(string: text).readableBytesView)
         #expect(found.count == 3)
         #expect(try found[0].get()["payload"] == JSONValue(parsing: deepest))
-        #expect(throws: ConnectorError.self) { try found[1].get() }
+        let error = #expect(throws: ConnectorError.self) { try found[1].get() }
+        #expect(error?.code == .protocolViolation && error?.message == "a line of /api/v1/events is not JSON")
         #expect(try found[2].get() == ["a": 2])
     }
 
@@ -179,6 +180,21 @@ import Testing
             #expect(error?.code == .unavailable)
             #expect(error?.message.contains("closed the connection") == false, "\(error?.message ?? "")")
             #expect(error?.message.contains("/api/v1/host") == true && error?.cause?.isEmpty == false)
+            close(socket.descriptor)
+        }
+    }
+
+    @Test func `a response that is not JSON is said to be that, by whoever listens in the directory`() async throws {
+        try await withDirectory { root in
+            let socket = try ControlSocket(in: root)
+            let answer = Task { try await ControlClient(root).get("/api/v1/host") }
+            let descriptor = await blocking { accept(socket.descriptor, nil, nil) }
+            let connection = RawSocket.Box(RawSocket(descriptor: descriptor))
+            _ = await blocking { connection.value.read(until: "\r\n\r\n") }
+            connection.value.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>".utf8)
+            let error = await #expect(throws: ConnectorError.self) { try await answer.value }
+            #expect(error?.code == .protocolViolation && error?.message.contains(root) == true)
+            #expect(error?.message.contains("/api/v1/host") == true && error?.cause?.contains("'<'") == true)
             close(socket.descriptor)
         }
     }

@@ -60,6 +60,31 @@ import Testing
         #expect(status.contains("name it in the connector's \"sandbox\"") == mayBeSandbox, "\(status)")
     }
 
+    @Test(
+        arguments: [
+            (nil, nil, "the connector's \"timeout\""),
+            ("no answer in time", nil, "\"batch\" in the connector's \"outbox\""),
+            ("no answer in time", "ask the operator", "ask the operator"),
+            // The delivery failed before, and this is the gate's own error.
+            ("earlier words", nil, "the connector's \"timeout\""),
+        ] as [(String?, String?, String)]
+    )
+    func `what takes too long is a matter of the gate's timeout at opening, and of the batch in a delivery`(
+        _ failure: String?,
+        _ fix: String?,
+        _ advice: String
+    ) {
+        let error = ConnectorError(.timedOut, "no answer in time", fix: fix, connector: "gate")
+        var gate = GateReport(path: "gate", state: .degraded, error: error)
+        var outbox = OutboxReport(queued: 1, bytes: 9, dead: 0, delivered: 0, dropped: 0, perSecond: 0)
+        outbox.failure = failure
+        if failure != nil { outbox.code = .timedOut }
+        gate.outbox = outbox
+        let document = StatusDocument(report: Report(gates: [gate], state: .open), duration: .seconds(1))
+        let advices = document.lines(TextStyle(isColoured: false, isUnicode: true)).filter { $0.contains("→") }
+        #expect(advices.count == 1 && advices[0].contains(advice), "\(advices)")
+    }
+
     @Test(arguments: [("s3 403", true), ("errno 13", false), (nil, false)] as [(String?, Bool)])
     func `what a vendor denies is a matter of the credentials' permissions, at opening and in a call`(
         _ cause: String?,

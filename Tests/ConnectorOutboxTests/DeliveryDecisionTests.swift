@@ -158,6 +158,14 @@ import Testing
         #expect(alone.next == .leave(failure, until: Self.later) && alone.outcomes == [.retry(at: Self.later)])
     }
 
+    @Test func `a failed connection keeps the host's advice`() {
+        let error = ConnectorError(.unavailable, "the proxy refuses it", fix: "set HTTPS_PROXY")
+        let decision = DeliveryDecision(.failure(error), of: OutboxBatch(events: [.numbered(1)])) { _, _ in Self.later }
+        var failure = DeliveryFailure(.unavailable, "the proxy refuses it")
+        failure.fix = "set HTTPS_PROXY"
+        #expect(decision.next == .pause(failure, atLeast: nil, .connection))
+    }
+
     @Test func `events that wait on their own and fail together as a batch are tried again together`() {
         let decision = decision(.failure(ConnectorError(.conflict, "no")), attempts: [1, 4]) { entry, _ in
             Timestamp(nanoseconds: Self.now.nanoseconds + UInt64(entry.attempts))

@@ -58,7 +58,8 @@ final class ClickHouse: AnalyticsPlugin {
 
     /// Throws unless ClickHouse performed the request. Its answers are empty, so only its headers distinguish them from a proxy's.
     private func check(_ answer: HTTPResponse) throws(PluginError) {
-        if answer.headers["X-ClickHouse-Exception-Code"] != nil { throw failure(answer) }
+        // An exception may come after the headers of a success.
+        if ClickHouseRequests.code(of: answer) != nil { throw failure(answer) }
         _ = try ClickHouseRequests.done.body(of: answer, failure: failure)
         guard ["Query-Id", "Server-Display-Name"].contains(where: { answer.headers["X-ClickHouse-\($0)"] != nil })
         else {
@@ -74,13 +75,15 @@ final class ClickHouse: AnalyticsPlugin {
     /// The error; ClickHouse's own code corrects what the HTTP status says.
     private func failure(_ response: HTTPResponse) -> PluginError {
         // The words about a row come late, after the server's name for the failure.
-        let words = response.excerpt(of: 800)
+        var words = response.excerpt(of: 800)
+        let code = ClickHouseRequests.code(of: response)
+        if let code, words.isEmpty { words = "exception \(code)" }
         var failure = response.failure(vendor: "clickhouse", words: words, now: host.clock.now)
         let kind: PluginStatus? =
-            switch ClickHouseRequests.code(of: response) {
-            // Data that the table cannot hold, although the status is often 500.
-            case "6", "26", "27", "38", "41", "53", "69", "72", "117", "130", "131", "349", "376", "407", "467", "469",
-                "675", "676", "691":
+            switch code {
+            // Data that the table or a view of it cannot hold, although the status is often 500.
+            case "6", "25", "26", "27", "38", "41", "53", "69", "70", "72", "117", "128", "130", "131", "153", "190",
+                "321", "349", "366", "376", "395", "407", "441", "467", "469", "675", "676", "691":
                 .invalid
             // Whatever it is, it is about one row.
             case _ where words.contains("(at row "): .invalid
@@ -90,9 +93,10 @@ final class ClickHouse: AnalyticsPlugin {
             // The rows fall into too many partitions for one insert; smaller inserts succeed. With other words, code 252 goes away by
             // itself.
             case "252" where words.contains("partitions for single INSERT"): .tooLarge
+            case _ where response.isSuccess: .unavailable
             default: nil
             }
-        if let kind { (failure.status, failure.isRetryable) = (kind, false) }
+        if let kind { (failure.status, failure.isRetryable) = (kind, kind == .unavailable) }
         return failure
     }
 }

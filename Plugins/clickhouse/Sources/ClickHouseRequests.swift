@@ -13,11 +13,15 @@ struct ClickHouseRequests {
     /// ClickHouse answers 200 without a body to an insert, and to a query without rows.
     static let done = VendorAnswer("clickhouse", [.empty], isRefusal: { ClickHouseRequests.code(of: $0) != nil })
 
-    /// ClickHouse's error code. Servers before version 20 give it only in the text: `Code: 60, e.displayText() = …`.
+    /// ClickHouse's error code. Only the text has it (`Code: 60, e.displayText() = …`) if the exception came after the headers, or from a
+    /// server before version 20. Since version 25, such a text may follow `__exception__` and a tag.
     static func code(of answer: HTTPResponse) -> String? {
         if let code = answer.headers["X-ClickHouse-Exception-Code"] { return code }
-        guard answer.excerpt.hasPrefix("Code: ") else { return nil }
-        return String(answer.excerpt.dropFirst(6).prefix { $0.isNumber })
+        var words = answer.excerpt.split(separator: " ")[...]
+        if words.first == "__exception__" { words = words.dropFirst(2) }
+        guard words.popFirst() == "Code:" else { return nil }
+        let digits = words.first?.prefix { $0.isNumber } ?? ""
+        return digits.isEmpty ? nil : String(digits)
     }
 
     let endpoint: HTTPURL

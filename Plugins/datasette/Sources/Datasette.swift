@@ -30,8 +30,7 @@ struct Datasette: DatabasePlugin {
     }
 
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
-        var row = try columns.checked(record)
-        row.set(columns.id, id)
+        let row = try columns.checked(record, id: id)
         return try columns.record(await self.row(requests.insert(row, into: collection)), isNew: true)
     }
 
@@ -44,8 +43,8 @@ struct Datasette: DatabasePlugin {
         -> DatabaseRecord
     {
         _ = try columns.filters(id: id, version: version)
-        let changes = try columns.replacement(of: await row(requests.row(id, in: collection)), with: record)
-        return try columns.record(await row(requests.update(id, changes, in: collection)), isProved: true)
+        let new = try columns.replacement(of: await row(requests.row(id, in: collection)), with: record, isProved: true)
+        return try columns.record(await row(requests.update(id, new, in: collection)), isProved: true)
     }
 
     func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
@@ -58,14 +57,16 @@ struct Datasette: DatabasePlugin {
 
     func delete(_ id: String, in collection: String, version: String?) async throws {
         _ = try columns.filters(id: id, version: version)
-        _ = try DatasetteRequests.done.body(
-            of: await host.http.send(requests.delete(id, in: collection)),
-            failure: failure
-        )
+        let answer = try await host.http.send(requests.delete(id, in: collection))
+        _ = try DatasetteRequests.done.body(of: answer, failure: failure)
     }
 
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
-        let response = try await host.http.send(requests.query(query, in: collection))
+        var response = try await host.http.send(requests.query(query, in: collection))
+        // The server's pages are shorter than the query's.
+        if response.status == 400, response.excerpt.contains("_size must be <= ") {
+            response = try await host.http.send(requests.query(query, size: "max", in: collection))
+        }
         let body = try DatasetteRequests.rows.body(of: response, failure: failure)
         // SQLite takes the name of a missing column for a string, and finds the wrong rows.
         for filter in query.filters where body["rows"]?.array?.contains(where: { $0[filter.field] == nil }) == true {
@@ -85,11 +86,15 @@ struct Datasette: DatabasePlugin {
         return body["row"] ?? body["rows"]?[0] ?? .null
     }
 
-    /// The error, with Datasette's own words. Only SQLite's words say that an id is taken.
+    /// The error, with Datasette's own words: it answers 400 whatever SQLite says, and 400 or 500 where a query takes too long.
     private func failure(_ response: HTTPResponse) -> PluginError {
-        let words = (try? response.json())?["errors"]?.array?.compactMap(\.string).joined(separator: "; ")
+        let body = try? response.json()
+        let words = body?["errors"]?.array?.compactMap(\.string).joined(separator: "; ") ?? body?["error"]?.string
         var failure = response.failure(vendor: "datasette", words: words, now: host.clock.now)
-        if response.status == 400, words?.hasPrefix("UNIQUE constraint failed") == true { failure.status = .conflict }
+        if response.status == 400 { failure.correct(bySQLiteWords: words ?? "") }
+        if ["SQL query took too long", "QueryInterrupted: "].contains(where: { words?.contains($0) == true }) {
+            (failure.status, failure.isRetryable, failure.message) = (.timedOut, true, "SQL reached sql_time_limit_ms")
+        }
         return failure
     }
 }

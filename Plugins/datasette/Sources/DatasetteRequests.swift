@@ -11,13 +11,16 @@ struct DatasetteRequests {
     /// The answer to the question who owns the token.
     static let actor = VendorAnswer("datasette", [.object(#"with "actor""#) { $0["actor"] != nil }])
     /// The answer to a deletion.
-    static let done = VendorAnswer("datasette", [.object(#"with "ok": true"#) { $0["ok"] == true }])
+    static let done = VendorAnswer("datasette", [.object(#"with "ok": true"#) { $0["ok"] == true }], isMissing: isOwn)
     /// An answer with rows, or with one row.
     static let rows = VendorAnswer(
         "datasette",
         statuses: 200...201,
-        [.object(#"with "ok": true and "rows""#) { $0["ok"] == true && ($0["rows"] ?? $0["row"]) != nil }]
+        [.object(#"with "ok": true and "rows""#) { $0["ok"] == true && ($0["rows"] ?? $0["row"]) != nil }],
+        isMissing: isOwn
     )
+    /// Whether Datasette, and not a gateway before it, says that something is missing.
+    private static let isOwn: @Sendable (HTTPResponse) -> Bool = { (try? $0.json())?["ok"] == false }
     private static let suffixes: [DatabaseQuery.Comparison: String] = [
         .equal: "exact", .notEqual: "not", .less: "lt", .lessOrEqual: "lte", .greater: "gt", .greaterOrEqual: "gte",
     ]
@@ -62,9 +65,9 @@ struct DatasetteRequests {
     }
 
     /// - Throws: `unsupported` for a sort by several columns, which Datasette cannot do.
-    func query(_ query: DatabaseQuery, in table: String) throws(PluginError) -> HTTPRequest {
+    func query(_ query: DatabaseQuery, size: String? = nil, in table: String) throws(PluginError) -> HTTPRequest {
         var url = endpoint.appending(Self.coded(name), Self.coded(table) + ".json").with("_shape", "objects")
-            .with("_size", "\(query.limit)").with("_next", query.cursor)
+            .with("_size", size ?? "\(query.limit)").with("_next", query.cursor)
         for filter in query.filters {
             let texts = try columns.texts(of: filter, hasNumericBooleans: true)
             let list = JSONValue.array(texts.map { .string($0) }).serialized()
@@ -89,9 +92,8 @@ struct DatasetteRequests {
     /// A name in Datasette's own encoding, where `~` and two hexadecimal digits stand for any byte but a letter, digit,
     /// `-` or `_`.
     private static func coded(_ name: String) -> String {
-        let hyphen = UInt8(ascii: "-")
-        return name.utf8.map { byte in
-            guard !byte.isWordCharacter, byte != hyphen else { return String(UnicodeScalar(byte)) }
+        name.utf8.map { byte in
+            guard !byte.isWordCharacter, byte != UInt8(ascii: "-") else { return String(UnicodeScalar(byte)) }
             return "~" + byte.hexadecimal(uppercase: true)
         }.joined()
     }

@@ -43,9 +43,12 @@ final class Etcd: SettingsPlugin {
         return evidence(of: snapshot)
     }
 
-    /// Reads the settings. The evidence says so if they are not being watched: a failed proof would also end the reading.
+    /// Reads the settings. The evidence says so if they are not being watched: a failed proof would also end the reading. An answer ends a
+    /// wait that the server has requested of the watch.
     func probe() async throws -> [Evidence] {
-        evidence(of: try await connection.snapshot())
+        let snapshot = try await connection.snapshot()
+        watch.resume()
+        return evidence(of: snapshot)
     }
 
     /// Ends the watch.

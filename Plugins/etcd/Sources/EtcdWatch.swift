@@ -25,6 +25,8 @@ final class EtcdWatch: Sendable {
     private let defaults: SettingsDefaults
     private let host: Host
     private let health = Mutex(Health())
+    /// The last pause between two attempts; nil before the first.
+    private let pausing = Mutex<Task<Void, Never>?>(nil)
 
     init(connection: EtcdConnection, defaults: SettingsDefaults, host: Host) {
         (self.connection, self.defaults, self.host) = (connection, defaults, host)
@@ -60,7 +62,6 @@ final class EtcdWatch: Sendable {
         health.withLock { $0 = Health() }
         var last = start
         var failures = 0
-        var pause = Duration.zero
         while !Task.isCancelled {
             do throws(PluginError) {
                 if failures > 0 { advance(&last, to: try await connection.snapshot()) }
@@ -69,14 +70,31 @@ final class EtcdWatch: Sendable {
             } catch {
                 guard error.status != .cancelled, error.status != .notOpen else { return }
                 failures = note(error) ? 1 : failures + 1
-                pause = max(Self.pauses.bound(after: failures), min(error.retryAfter ?? .zero, .seconds(3600)))
                 host.log.log(.warning, "settings are not being watched for changes", ["reason": .string(error.message)])
+                await pause(max(Self.pauses.bound(after: failures), min(error.retryAfter ?? .zero, .seconds(3600))))
             }
-            do throws(PluginError) {
-                try await host.clock.sleep(for: pause)
-            } catch {
-                return
+        }
+    }
+
+    /// Ends a pause, which may be as long as the server has requested. Call it when the server has just answered.
+    func resume() {
+        pausing.withLock { $0?.cancel() }
+    }
+
+    /// Waits for some time, or until ``resume()`` is called or the task is cancelled.
+    private func pause(_ duration: Duration) async {
+        let pause = pausing.withLock { pausing in
+            let pause = Task { [host] in
+                // If the host has closed, the next attempt says so.
+                _ = try? await host.clock.sleep(for: duration)
             }
+            pausing = pause
+            return pause
+        }
+        await withTaskCancellationHandler {
+            await pause.value
+        } onCancel: {
+            pause.cancel()
         }
     }
 

@@ -20,11 +20,12 @@ enum GA4Events {
         "first_open_after_install", "first_open_time", "first_visit_time", "last_deep_link_referrer", "user_id",
     ]
 
-    /// An event as it appears in a request, for an app's stream or a website's.
-    ///
-    /// - Throws: A ``PluginError`` for an event that Google would drop or date differently.
+    /// An event as it appears in a request, for an app's stream or a website's; throws for one that Google would drop or date differently.
     static func encode(_ event: AnalyticsEvent, isOfApp: Bool = false, now: Timestamp) throws(PluginError) -> [UInt8] {
         let (time, id) = (event.timestamp ?? now, event.anonymousId ?? "")
+        guard max(id.unicodeScalars.count, event.userId?.unicodeScalars.count ?? 0) <= 256 else {
+            throw invalid("an id of the user has more than 256 characters")
+        }
         guard !isOfApp || id.count == 32 && id.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
             throw invalid("an app's stream needs Firebase's app instance id, 32 hexadecimal digits, as anonymousId")
         }
@@ -34,9 +35,10 @@ enum GA4Events {
         let name = try checked(try Self.name(of: event), limit: 40, "the event")
         guard !reservedNames.contains(name) else { throw invalid("Google reserves the event name \(name)") }
         var params = JSONObject()
-        for (name, value) in parameters(of: event) {
-            let name = try checked(name, limit: 40, "the property")
-            params[name] = name == "items" && value.array != nil ? value : text(value, limit: textLimits[name] ?? 100)
+        for (original, value) in parameters(of: event) {
+            let name = try checked(original, limit: 40, "the property")
+            let isList = name == "items" && value.array != nil
+            try params.set(isList ? value : text(value, limit: textLimits[name] ?? 100), of: original, as: name)
         }
         if params["engagement_time_msec"] == nil { params["engagement_time_msec"] = 1 }
         guard params.members.count <= 25 else { throw invalid("the event has more than 24 properties") }
@@ -50,7 +52,7 @@ enum GA4Events {
     static func userProperties(_ traits: JSONObject) throws(PluginError) -> JSONObject {
         var properties = JSONObject()
         for (name, value) in JSONValue.object(traits).leaves() where !reservedTraits.contains(name) {
-            properties[try checked(name, limit: 24, "the trait")] = ["value": text(value, limit: 36)]
+            try properties.set(["value": text(value, limit: 36)], of: name, as: checked(name, limit: 24, "the trait"))
         }
         guard properties.members.count <= 25 else { throw invalid("the user has more than 25 traits") }
         return properties
@@ -71,7 +73,7 @@ enum GA4Events {
         var properties = event.namedProperties
         let names = [("url", "page_location"), ("title", "page_title"), ("referrer", "page_referrer")]
         for (name, parameter) in names where event.type == .page {
-            properties[parameter] = properties[name].given ?? event.context["page"]?[name]
+            properties[parameter] = properties[name].given ?? properties[parameter] ?? event.context["page"]?[name]
             properties[name] = nil
         }
         if event.type == .screen { properties.set("screen_name", event.name) }
@@ -80,22 +82,20 @@ enum GA4Events {
     }
 
     /// The name with `_` in place of characters that Google does not accept.
-    private static func checked(_ name: String, limit: Int, _ what: String) throws(PluginError) -> String {
-        let name = String(decoding: name.utf8.map { $0.isWordCharacter ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+    private static func checked(_ original: String, limit: Int, _ what: String) throws(PluginError) -> String {
+        let name = String(decoding: original.utf8.map { $0.isWordCharacter ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         let isReserved = reservedPrefixes.contains { name.hasPrefix($0) }
         guard name.utf8.first?.isLetter == true, name.utf8.count <= limit, !isReserved else {
-            throw invalid("\(what) \(name.prefix(60)) needs a name of 1 to \(limit) characters that is not reserved")
+            let rule = "a name begins with a letter from a to z, has \(limit) characters at most, and is not reserved"
+            throw invalid("Google takes no name such as that of \(what) \"\(original.prefix(60))\": \(rule)")
         }
         return name
     }
 
     /// A number as it is, anything else as text.
     private static func text(_ value: JSONValue, limit: Int) -> JSONValue {
-        if value.number != nil { return value }
-        return .string(String((value.string ?? value.serialized()).unicodeScalars.prefix(limit)))
+        value.number != nil ? value : .string(String((value.string ?? value.serialized()).unicodeScalars.prefix(limit)))
     }
 
-    private static func invalid(_ message: String) -> PluginError {
-        PluginError(.invalid, message, domain: "ga4")
-    }
+    private static func invalid(_ message: String) -> PluginError { PluginError(.invalid, message, domain: "ga4") }
 }

@@ -6,8 +6,8 @@ internal import ConnectorManifest
 
 /// The requests to Google Analytics. Each is about one person, whose ids and properties it carries beside the events.
 struct GA4Requests {
-    /// 25 events and 130 kB per request, minus the JSON around the events.
-    static let limits = BatchDelivery(itemBytes: 128_000, batchBytes: 128_000, batchCount: 25)
+    /// 25 events and 130 kB per request, minus the JSON around the events: two ids and 25 properties of the user, whatever is in them.
+    static let limits = BatchDelivery(itemBytes: 120_000, batchBytes: 120_000, batchCount: 25)
 
     /// The answer to events: any 2xx without a body, whatever becomes of them. Google refuses no event by a status.
     static let collected = VendorAnswer("ga4", statuses: 200...299, [.empty], isRefusal: { _ in false })

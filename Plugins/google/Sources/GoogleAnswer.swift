@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// Google's answers, whose status is in the body, regardless of the HTTP status.
 enum GoogleAnswer {
-    /// Any answer from Google, with any HTTP status.
+    /// Any answer from Google, with any HTTP status. Google has no 404: a place that is not found is no failure.
     private static let answer = VendorAnswer(
         "google",
         statuses: 100...999,
@@ -14,18 +14,23 @@ enum GoogleAnswer {
             .object(#"with "status", and "results" if that is "OK""#) { body in
                 body["status"]?.string.map { $0 != "OK" || body["results"]?.array != nil } ?? false
             }
-        ]
+        ],
+        isMissing: { _ in false }
     )
 
     private static let failures: [String: (status: PluginStatus, isRetryable: Bool)] = [
-        "OVER_QUERY_LIMIT": (.rateLimited, true), "OVER_DAILY_LIMIT": (.rateLimited, false),
+        "OVER_QUERY_LIMIT": (.rateLimited, true), "OVER_DAILY_LIMIT": (.rateLimited, true),
         "REQUEST_DENIED": (.unauthorized, false), "INVALID_REQUEST": (.invalid, false),
         "UNKNOWN_ERROR": (.unavailable, true),
     ]
 
-    /// The body of an answer from Google, with any status.
+    /// The body of an answer from Google, with any status. The error for any other answer has the words of Google's front end, or the
+    /// title of a gateway's page.
     static func read(_ response: HTTPResponse, now: Timestamp) throws(PluginError) -> JSONValue {
-        try answer.body(of: response) { $0.failure(vendor: "google", words: "", now: now) }
+        try answer.body(of: response) { response in
+            let words = (try? response.json())?["error"]?["message"]?.string ?? response.title
+            return response.failure(vendor: "google", words: words, now: now)
+        }
     }
 
     /// The places of an answer; `ZERO_RESULTS` means none.
@@ -34,10 +39,7 @@ enum GoogleAnswer {
         let status = answer["status"]?.string ?? ""
         switch status {
         case "ZERO_RESULTS": return []
-        case "OK":
-            var places: [Place] = []
-            for result in answer["results"]?.array ?? [] { places.append(try place(result)) }
-            return places
+        case "OK": return try Place.all(in: answer["results"]?.array ?? [], of: "google", read: place)
         default:
             let words = answer["error_message"]?.string.map { ": \($0)" } ?? ""
             // In the words of another server, the HTTP status says more.
@@ -56,10 +58,8 @@ enum GoogleAnswer {
         }
     }
 
-    private static func place(_ result: JSONValue) throws(PluginError) -> Place {
-        guard let coordinate = Coordinate(latLng: result["geometry"]?["location"]) else {
-            throw PluginError(.protocolViolation, "a result has no location", domain: "google")
-        }
+    private static func place(_ result: JSONValue) -> Place? {
+        guard let coordinate = Coordinate(latLng: result["geometry"]?["location"]) else { return nil }
         let viewport = result["geometry"]?["bounds"] ?? result["geometry"]?["viewport"]
         return Place(
             coordinate,

@@ -3,11 +3,14 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// Stores records in the collections of one bucket of a Kinto server (docs.kinto-storage.org).
-struct Kinto: DatabasePlugin {
+final class Kinto: DatabasePlugin {
     private let requests: KintoRequests
     private let connection: KintoConnection
+    /// What the last ``open()`` proved; nil before the first proof, and after one that failed.
+    private let proof = Mutex<String?>(nil)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         requests = KintoRequests(
@@ -21,13 +24,19 @@ struct Kinto: DatabasePlugin {
 
     /// Reads the root, which names the user only if it accepted the credentials. Also reads the bucket, unless it is
     /// the user's default bucket, which reading would create.
+    ///
+    /// Asks nothing during a pause that lasts too long: the server that requested it has answered, and calls wait for its end, too.
     func open() async throws -> [Evidence] {
-        let root = try await connection.send(requests.root, for: KintoAnswer.root).body
+        if connection.pause != nil, let known = proof.withLock({ $0 }) { return [evidence(known)] }
+        // A proof that fails leaves none, whatever pause its answer requests.
+        proof.withLock { $0 = nil }
+        let root = try await connection.send(requests.root, for: KintoAnswer.root)
         guard let user = root["user"]?["id"]?.string else {
             throw PluginError(.unauthorized, "the server does not know the user of these credentials", domain: "kinto")
         }
         var detail = "the server answers as \(user)"
-        if requests.bucket != "default" {
+        // The root's answer may have begun a pause.
+        if requests.bucket != "default", connection.pause == nil {
             do throws(PluginError) {
                 _ = try await connection.send(requests.bucketMetadata, for: KintoAnswer.object)
             } catch {
@@ -37,31 +46,34 @@ struct Kinto: DatabasePlugin {
                 detail += "; the bucket \(requests.bucket) does not exist, or is not readable for this user"
             }
         }
-        return [.authenticated(detail)]
+        let proved = detail
+        proof.withLock { $0 = proved }
+        return [evidence(proved)]
+    }
+
+    /// The evidence of a proof, which names a pause that lasts too long for another request.
+    private func evidence(_ proof: String) -> Evidence {
+        let pause = connection.pause.map { "; it requested a pause, of which \($0.brief) are left" }
+        return .authenticated(proof + (pause ?? ""))
     }
 
     /// Creates the collection if it does not exist, as other vendors do.
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
         let request = try requests.create(KintoRecord.checked(record), in: collection, id: id)
-        do throws(PluginError) {
-            return try await add(request, id: id)
-        } catch {
-            guard error.status == .notFound else { throw error }
+        var response = try await connection.response(to: request)
+        if KintoAnswer.lacksCollection(response) {
             do throws(PluginError) {
                 _ = try await connection.send(try requests.createCollection(collection), for: KintoAnswer.object)
             } catch {
                 // Another client has just created the collection.
                 guard error.status == .conflict else { throw error }
             }
-            return try await add(request, id: id)
+            response = try await connection.response(to: request)
         }
-    }
-
-    /// Creates a record. Kinto says of an id that is taken that the record was modified meanwhile.
-    private func add(_ request: HTTPRequest, id: String?) async throws(PluginError) -> DatabaseRecord {
         do throws(PluginError) {
-            return try await connection.record(request)
+            return try connection.record(of: response, to: request)
         } catch {
+            // Kinto says of an id that is taken that the record was modified meanwhile.
             guard error.detail == 412, let id else { throw error }
             var taken = error
             taken.message = "there is a record \"\(id.prefix(40))\" already"
@@ -112,14 +124,10 @@ struct Kinto: DatabasePlugin {
     /// A missing collection yields no records, as with other vendors.
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let request = try requests.query(query, in: collection)
-        let answer: (body: JSONValue, headers: HTTPFields)
-        do throws(PluginError) {
-            answer = try await connection.send(request, for: KintoAnswer.list)
-        } catch {
-            guard error.status == .notFound else { throw error }
-            return DatabasePage(records: [], cursor: nil)
-        }
-        let next = answer.headers["Next-Page"]
+        let response = try await connection.response(to: request)
+        if KintoAnswer.lacksCollection(response) { return DatabasePage(records: [], cursor: nil) }
+        let body = try connection.body(of: response, to: request, for: KintoAnswer.list)
+        let next = response.headers["Next-Page"]
         let cursor = next.flatMap { HTTPURL($0) }?.value(of: "_token")
         // This is not the last page: the token contains the last record's values of the sort fields, and has made the URL too long.
         if let next, cursor == nil {
@@ -130,7 +138,7 @@ struct Kinto: DatabasePlugin {
             )
         }
         return DatabasePage(
-            records: try answer.body["data"]?.array?.map { try KintoRecord.read($0) } ?? [],
+            records: try body["data"]?.array?.map { try KintoRecord.read($0) } ?? [],
             cursor: cursor
         )
     }

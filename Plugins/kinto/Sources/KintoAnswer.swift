@@ -25,6 +25,18 @@ enum KintoAnswer {
         [.object(#"with an array "data""#) { $0["data"]?.array?.allSatisfy { hasIdentifier($0) } == true }]
     )
 
+    /// Whether a refusal says that the collection does not exist. Kinto names what is missing, so that nothing else is taken for it: neither
+    /// a proxy's 404 nor an address that Kinto does not know.
+    static func lacksCollection(_ response: HTTPResponse) -> Bool {
+        response.status == 404 && missingResource(try? response.json()) == "collection"
+    }
+
+    /// What a refusal with status 404 calls missing, such as `record`; nil if it names nothing.
+    static func missingResource(_ body: JSONValue?) -> String? {
+        // Servers before version 5 name nothing, but a record's number is its own.
+        body?["details"]?["resource_name"]?.string ?? (body?["errno"] == 110 ? "record" : nil)
+    }
+
     private static func hasIdentifier(_ data: JSONValue?) -> Bool {
         data?["id"]?.string?.isEmpty == false
     }

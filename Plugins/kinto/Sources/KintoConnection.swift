@@ -19,13 +19,25 @@ final class KintoConnection: Sendable {
         self.host = host
     }
 
-    /// Sends a request, after the pause.
+    /// What is left of the pause that the server requested; nil unless it ends after the call's deadline.
+    var pause: Duration? {
+        let (until, now) = (quietUntil.load(ordering: .relaxed), host.clock.monotonic)
+        guard until > now, until >= Deadline.current else { return nil }
+        return .nanoseconds(Int64(clamping: until - now))
+    }
+
+    /// Sends a request, after the pause, and reads the answer.
     ///
     /// - Throws: A ``PluginError`` for any response but the answer, with Kinto's own `message`; `rateLimited` at once if the pause
     ///   ends after the call's deadline.
-    func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError)
-        -> (body: JSONValue, headers: HTTPFields)
-    {
+    func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {
+        try body(of: await response(to: request), to: request, for: answer)
+    }
+
+    /// Sends a request, after the pause.
+    ///
+    /// - Returns: The response, whatever its HTTP status.
+    func response(to request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         var response = try await exchange(request)
         for _ in 1...Self.repetitions where Self.isRolledBack(response) {
             // The answer's `Retry-After` is that of all errors; another moment is enough for this one.
@@ -34,7 +46,14 @@ final class KintoConnection: Sendable {
             try await host.clock.sleep(for: .nanoseconds(Int64(wait)))
             response = try await exchange(request)
         }
-        let body = try answer.body(of: response) { refusal in
+        return response
+    }
+
+    /// Reads the answer to a request.
+    func body(of response: HTTPResponse, to request: HTTPRequest, for answer: VendorAnswer) throws(PluginError)
+        -> JSONValue
+    {
+        try answer.body(of: response) { refusal in
             let body = try? refusal.json()
             let words = body?["message"]?.string ?? body?["error"]?.string
             var failure = refusal.failure(vendor: "kinto", words: words, now: host.clock.now)
@@ -43,28 +62,26 @@ final class KintoConnection: Sendable {
             } else if refusal.status == 503, body?["errno"] == 201, Self.hasNUL(request.body) {
                 failure.message += "; the record contains U+0000, which PostgreSQL cannot store"
                 (failure.status, failure.isRetryable, failure.retryAfter) = (.invalid, false, nil)
+            } else if failure.status == .notFound, KintoAnswer.missingResource(body) == nil {
+                // The address or this version of the service is gone, which says nothing of a record.
+                (failure.status, failure.isRetryable) = (.unavailable, true)
             }
             return failure
         }
-        return (body, response.headers)
     }
 
     /// Sends a request once, after the pause.
     private func exchange(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
-        let until = quietUntil.load(ordering: .relaxed)
-        let now = host.clock.monotonic
-        if until > now {
-            let pause = Duration.nanoseconds(Int64(clamping: until - now))
-            guard until < Deadline.current else {
-                throw PluginError(
-                    .rateLimited,
-                    "the server requested a pause that ends after the call's deadline",
-                    retryAfter: pause,
-                    domain: "kinto"
-                )
-            }
-            try await host.clock.sleep(for: pause)
+        if let pause {
+            throw PluginError(
+                .rateLimited,
+                "the server requested a pause that ends in \(pause.brief), after the call's deadline",
+                retryAfter: pause,
+                domain: "kinto"
+            )
         }
+        let (until, now) = (quietUntil.load(ordering: .relaxed), host.clock.monotonic)
+        if until > now { try await host.clock.sleep(for: .nanoseconds(Int64(clamping: until - now))) }
         let response = try await host.http.send(request)
         if let seconds = response.headers["Backoff"].flatMap({ UInt64($0) }), seconds > 0 {
             host.log.log(.notice, "the server requested a pause", ["seconds": .integer(Int64(clamping: seconds))])
@@ -93,6 +110,11 @@ final class KintoConnection: Sendable {
 
     /// Sends a request whose answer is a record.
     func record(_ request: HTTPRequest) async throws(PluginError) -> DatabaseRecord {
-        try KintoRecord.read(await send(request, for: KintoAnswer.object).body["data"] ?? .null)
+        try record(of: await response(to: request), to: request)
+    }
+
+    /// Reads the record that answers a request.
+    func record(of response: HTTPResponse, to request: HTTPRequest) throws(PluginError) -> DatabaseRecord {
+        try KintoRecord.read(body(of: response, to: request, for: KintoAnswer.object)["data"] ?? .null)
     }
 }

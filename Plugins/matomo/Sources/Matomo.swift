@@ -11,6 +11,8 @@ final class Matomo: AnalyticsPlugin {
     private let requests: MatomoRequests
     /// Whether Matomo says which requests of a batch are invalid; it tells only superusers.
     private let namesInvalid = Atomic(false)
+    /// When batches may have several events again, in nanoseconds of the monotonic clock: an hour after Matomo lost one of a batch.
+    private let singleUntil = Atomic<UInt64>(0)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -36,11 +38,12 @@ final class Matomo: AnalyticsPlugin {
         return [reachable, .authenticated("the token may see the site \(name.prefix(80))")]
     }
 
-    /// Sends events one by one unless Matomo would say which of them are invalid.
+    /// Sends events one by one unless Matomo would say which of them are invalid, and has lost none for a while.
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
         var limits = MatomoRequests.limits
-        if !namesInvalid.load(ordering: .relaxed) { limits.batchCount = 1 }
+        let isSingle = host.clock.monotonic < singleUntil.load(ordering: .relaxed)
+        if isSingle || !namesInvalid.load(ordering: .relaxed) { limits.batchCount = 1 }
         return try await limits.deliver(events) { event in
             try requests.encode(event, now: now)
         } send: { batch in
@@ -53,9 +56,7 @@ final class Matomo: AnalyticsPlugin {
             let places = (body["invalid_indices"]?.array ?? []).compactMap(\.integer).map { (Int($0), failure) }
             let refusal = BatchRefusal(Dictionary(places) { $1 }, of: batch.count, tookOthers: taken > 0)
             if batch.count > 1, taken > 0 {
-                noteLoss(of: batch.count, tracked: taken, refused: refusal?.failures.count ?? 0)
-                // From now on, send events one by one.
-                if invalid > 0, refusal == nil { namesInvalid.store(false, ordering: .relaxed) }
+                try checkLoss(batch.count, tracked: taken, refused: refusal?.failures ?? [:])
             } else if invalid > 0, refusal == nil {
                 throw failure
             }
@@ -63,12 +64,17 @@ final class Matomo: AnalyticsPlugin {
         }
     }
 
-    /// Logs how many events Matomo neither took nor named as invalid. It skips requests that wait too long for its database and calls the
-    /// batch a success, or it no longer says which requests are invalid. Repeating the batch would count the others twice.
-    private func noteLoss(of count: Int, tracked: Int64, refused: Int) {
-        let lost = Int64(count - refused) - min(tracked, Int64(count))
+    /// Throws if Matomo neither took some events nor named them as invalid. It skips requests that wait too long for its database and calls
+    /// the batch a success, or it no longer says which requests are invalid. All but the named ones go again then, one by one.
+    private func checkLoss(_ count: Int, tracked: Int64, refused: [Int: PluginError]) throws {
+        let lost = Int64(count - refused.count) - min(tracked, Int64(count))
         guard lost > 0 else { return }
-        host.log.log(.warning, "matomo did not track some events", ["lost": .integer(lost)])
+        singleUntil.store(host.clock.monotonic &+ 3_600_000_000_000, ordering: .relaxed)
+        host.log.log(.warning, "matomo did not track some events of a batch", ["lost": .integer(lost)])
+        let words = "matomo tracked \(tracked) of \(count) requests, and does not say which; each goes again by itself"
+        let failure = PluginError(.unavailable, words, domain: "matomo", detail: 200)
+        let failures = Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, refused[$0] ?? failure) })
+        if let refusal = BatchRefusal(failures, of: count, tookOthers: true) { throw refusal }
     }
 
     private func tracked(_ answer: HTTPResponse) throws(PluginError) -> JSONValue {

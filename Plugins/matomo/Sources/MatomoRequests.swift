@@ -72,9 +72,17 @@ struct MatomoRequests {
         }
         add("uid", event.userId.map { .string($0) })
         // A visitor's id has 16 hexadecimal digits. As `_id`, it is only a hint: visitors unknown so far join the last visit from the host.
-        let visitor = StableUUID.from(event.anonymousId.given ?? event.distinctId).filter { $0 != "-" }.prefix(16)
-        add(event.userId.given == nil ? "cid" : "_id", .string(String(visitor)))
-        add("cdt", .integer(event.milliseconds(now: now) / 1000))
+        let id = event.anonymousId.given ?? event.distinctId
+        let isVisitor = id.utf8.count == 16 && id.allSatisfy { $0.isASCII && $0.isHexDigit }
+        let visitor = isVisitor ? id : String(StableUUID.hashed(id).prefix(16))
+        add(event.userId.given == nil ? "cid" : "_id", .string(visitor))
+        // The clock of whoever made the event may be fast.
+        let (seconds, present) = (event.milliseconds(now: now) / 1000, Int64(clamping: now.nanoseconds / 1_000_000_000))
+        guard present - 20 * 365 * 86_400 < seconds, seconds <= present + 600 else {
+            let words = "Matomo would give another time to an event of the future, or of twenty years ago"
+            throw PluginError(.invalid, words, domain: "matomo")
+        }
+        add("cdt", .integer(seconds))
         add("ua", event.context["userAgent"])
         add("lang", event.context["locale"])
         if hasToken { add("cip", event.context["ip"]) }

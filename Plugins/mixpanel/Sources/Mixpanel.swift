@@ -37,10 +37,10 @@ struct Mixpanel: AnalyticsPlugin {
             _ encode: (AnalyticsEvent) throws -> [UInt8],
             _ send: ([[UInt8]]) async throws -> Void
         ) async {
-            let places = events.indices.filter { isFit(events[$0]) }
-            let fit = places.map { events[$0] }
-            await delivery.add(places) {
-                try await MixpanelRequests.limits.deliver(fit, encode: encode) { try await send($0.map(\.bytes)) }
+            await delivery.add(events.indices.filter { isFit(events[$0]) }) { places in
+                try await MixpanelRequests.limits.deliver(places.map { events[$0] }, encode: encode) { batch in
+                    try await send(batch.map(\.bytes))
+                }
             }
         }
         await deliver(MixpanelItems.isImported, { try items.event($0, now: now) }, `import`)

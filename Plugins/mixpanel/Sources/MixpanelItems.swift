@@ -26,9 +26,9 @@ struct MixpanelItems {
         guard event.type != .alias else { throw PluginError(.unsupported, "this API has no alias", domain: "mixpanel") }
         let name = Self.names[event.type] ?? event.event ?? ""
         var properties = event.namedProperties
-        properties["time"] = .integer(event.milliseconds(now: now))
-        properties["distinct_id"] = id(of: event)
-        properties["$insert_id"] = .string(Self.insertId(event.messageId))
+        properties.displace("time", with: .integer(event.milliseconds(now: now)))
+        properties.displace("distinct_id", with: id(of: event))
+        properties.displace("$insert_id", with: .string(Self.insertId(event.messageId)))
         properties.set("$user_id", event.userId)
         properties.set("$device_id", event.anonymousId.given)
         properties["ip"] = .string(event.context["ip"].given?.string ?? properties["ip"].given?.string ?? "0")

@@ -25,7 +25,7 @@ struct Nominatim: GeocoderPlugin {
             )
         }
         pace = RequestPace(perSecond: try configuration.number("requestsPerSecond"), clock: host.clock)
-        cache = AnswerCache(capacity: Int(clamping: try configuration.integer("cacheSize")))
+        cache = AnswerCache(capacity: Int(clamping: try configuration.integer("cacheSize")), clock: host.clock)
     }
 
     /// Nominatim has no credentials, so an answer is the strongest evidence.
@@ -62,7 +62,7 @@ struct Nominatim: GeocoderPlugin {
         try await pace.wait()
         let answer = try read(expected, await host.http.send(request))
         pace.noteAnswer()
-        cache[key] = answer
+        cache.keep(answer, for: key, isShort: NominatimAnswer.isEmpty(answer))
         return answer
     }
 

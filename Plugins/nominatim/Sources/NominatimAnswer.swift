@@ -23,15 +23,16 @@ enum NominatimAnswer {
 
     /// The places of a search.
     static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {
-        var places: [Place] = []
-        for element in answer.array ?? [] { places.append(try place(element)) }
-        return places
+        try Place.all(in: answer.array ?? [], of: "nominatim", read: place)
     }
 
     /// The place at a point, if there is one.
     static func reversed(_ answer: JSONValue) throws(PluginError) -> [Place] {
-        isNowhere(answer) ? [] : [try place(answer)]
+        try Place.all(in: isNowhere(answer) ? [] : [answer], of: "nominatim", read: place)
     }
+
+    /// Whether an answer names no place.
+    static func isEmpty(_ answer: JSONValue) -> Bool { answer.array?.isEmpty == true || isNowhere(answer) }
 
     /// The failure, with Nominatim's own `error.message`.
     static func failure(_ response: HTTPResponse, now: Timestamp) -> PluginError {
@@ -46,12 +47,12 @@ enum NominatimAnswer {
         return failure
     }
 
-    private static func place(_ element: JSONValue) throws(PluginError) -> Place {
+    private static func place(_ element: JSONValue) -> Place? {
         // The numbers are strings.
         guard let latitude = element["lat"]?.string.flatMap(Double.init) ?? element["lat"]?.number,
             let longitude = element["lon"]?.string.flatMap(Double.init) ?? element["lon"]?.number,
             let coordinate = Coordinate(latitude: latitude, longitude: longitude)
-        else { throw violation("a place has no coordinate") }
+        else { return nil }
         return Place(
             coordinate,
             name: element["name"]?.string.flatMap { $0.isEmpty ? nil : $0 },
@@ -90,9 +91,5 @@ enum NominatimAnswer {
         components.country = first("country")
         components.countryCode = first("country_code")?.uppercased()
         return components
-    }
-
-    private static func violation(_ message: String) -> PluginError {
-        PluginError(.protocolViolation, message, domain: "nominatim")
     }
 }

@@ -13,7 +13,8 @@ enum OpenCageAnswer {
             .object(#"with "results", and the status 200"#) {
                 $0["results"]?.array != nil && $0["status"]?["code"] == 200
             }
-        ]
+        ],
+        isMissing: { (try? $0.json())?["status"]?["code"] != nil }
     )
 
     /// The answer to a request without a query.
@@ -33,7 +34,7 @@ enum OpenCageAnswer {
         let body = try? response.json()
         var failure = response.failure(vendor: "opencage", words: body?["status"]?["message"]?.string, now: now)
         if response.status == 402 {
-            failure.status = .rateLimited
+            (failure.status, failure.isRetryable) = (.rateLimited, true)
             failure.message += "; the quota of the key is used up"
             if let reset = body?["rate"]?["reset"]?.integer {
                 let now = Int64(clamping: now.nanoseconds / 1_000_000_000)
@@ -47,15 +48,11 @@ enum OpenCageAnswer {
 
     /// The places of a search.
     static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {
-        var places: [Place] = []
-        for result in answer["results"]?.array ?? [] { places.append(try place(result)) }
-        return places
+        try Place.all(in: answer["results"]?.array ?? [], of: "opencage", read: place)
     }
 
-    private static func place(_ result: JSONValue) throws(PluginError) -> Place {
-        guard let coordinate = Coordinate(latLng: result["geometry"]) else {
-            throw PluginError(.protocolViolation, "a result has no coordinate", domain: "opencage")
-        }
+    private static func place(_ result: JSONValue) -> Place? {
+        guard let coordinate = Coordinate(latLng: result["geometry"]) else { return nil }
         let parts = result["components"] ?? .null
         return Place(
             coordinate,

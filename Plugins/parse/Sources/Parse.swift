@@ -55,7 +55,8 @@ struct Parse: DatabasePlugin {
             let message = "the server assigns the ids of new objects: \(error.message)"
             throw PluginError(.unsupported, message, domain: "parse", detail: error.detail)
         }
-        return DatabaseRecord(id: answer["objectId"]?.string ?? "", version: answer["createdAt"]?.string, data: record)
+        let newId = answer["objectId"]?.string ?? ""
+        return ParseRecord.stored(record, id: newId, version: answer["createdAt"]?.string, answer: answer)
     }
 
     func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
@@ -72,7 +73,7 @@ struct Parse: DatabasePlugin {
         var changes = record
         for name in present.data.names where record[name] == nil { changes[name] = ["__op": "Delete"] }
         let answer = try await send(requests.update(id, with: changes, in: collection), for: ParseAnswer.updated)
-        return DatabaseRecord(id: id, version: answer["updatedAt"]?.string, data: record)
+        return ParseRecord.stored(record, id: id, version: answer["updatedAt"]?.string, answer: answer)
     }
 
     func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
@@ -81,7 +82,14 @@ struct Parse: DatabasePlugin {
         try refuse(version)
         let request = try requests.update(id, with: ParseRecord.checked(record), in: collection)
         _ = try await send(request, for: ParseAnswer.updated)
-        return try await get(id, in: collection)
+        do throws(PluginError) {
+            return try ParseRecord.read(await send(requests.get(id, in: collection), for: ParseAnswer.object))
+        } catch {
+            guard error.status != .notFound, error.status != .cancelled else { throw error }
+            // Not to be retried, lest another server be asked to change the record instead.
+            let message = "the record was changed, but cannot be read: \(error.message)"
+            throw PluginError(.failed, message, domain: "parse", detail: error.detail)
+        }
     }
 
     func delete(_ id: String, in collection: String, version: String?) async throws {

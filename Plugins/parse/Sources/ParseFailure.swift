@@ -18,7 +18,11 @@ enum ParseFailure {
         let words = body?["error"]?.string ?? body?["message"]?.string
         var failure = response.failure(vendor: "parse", words: words, now: now)
         // 429 is more precise than any code.
-        guard response.status != 429, let code = body?["code"]?.integer else { return failure }
+        guard response.status != 429, let code = body?["code"]?.integer else {
+            // Parse gives each missing object a code: this is another server's.
+            if failure.status == .notFound { (failure.status, failure.isRetryable) = (.protocolViolation, true) }
+            return failure
+        }
         failure.detail = Int32(clamping: code)
         guard let status = statuses[code] else { return failure }
         failure.status = status

@@ -14,9 +14,7 @@ enum PhotonAnswer {
 
     /// The places of a search or a reverse search.
     static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {
-        var places: [Place] = []
-        for feature in answer["features"]?.array ?? [] { places.append(try place(feature)) }
-        return places
+        try Place.all(in: answer["features"]?.array ?? [], of: "photon", read: place)
     }
 
     /// The error, with Photon's own `message`, which newer servers put in a list under the name of what they refuse.
@@ -26,11 +24,11 @@ enum PhotonAnswer {
         return response.failure(vendor: "photon", words: words?.string, now: now)
     }
 
-    private static func place(_ feature: JSONValue) throws(PluginError) -> Place {
+    private static func place(_ feature: JSONValue) -> Place? {
         let point = feature["geometry"]?["coordinates"]
         guard let longitude = point?[0]?.number, let latitude = point?[1]?.number,
             let coordinate = Coordinate(latitude: latitude, longitude: longitude)
-        else { throw PluginError(.protocolViolation, "a feature has no coordinates", domain: "photon") }
+        else { return nil }
         let properties = feature["properties"] ?? .null
         let components = components(properties)
         let name = properties["name"]?.string

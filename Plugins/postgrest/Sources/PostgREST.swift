@@ -30,8 +30,7 @@ struct PostgREST: DatabasePlugin {
     }
 
     func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
-        var row = try columns.checked(record)
-        row.set(columns.id, id)
+        let row = try columns.checked(record, id: id)
         let answer = try await host.http.send(requests.insert(row, into: collection))
         return try columns.record(PostgRESTRequests.created.body(of: answer, failure: failure), isNew: true)
     }
@@ -45,7 +44,6 @@ struct PostgREST: DatabasePlugin {
         -> DatabaseRecord
     {
         let present = try await row(requests.row(id, in: collection))
-        _ = try columns.record(present)
         return try await change(id, in: collection, columns.replacement(of: present, with: record), version: version)
     }
 
@@ -96,11 +94,12 @@ struct PostgREST: DatabasePlugin {
 
     /// The error, with PostgREST's or PostgreSQL's own words, corrected by what its code says beyond the HTTP status.
     private func failure(_ response: HTTPResponse) -> PluginError {
+        var failure = response.postgreSQLFailure(vendor: "postgrest", now: host.clock.now)
         let body = try? response.json()
-        var failure = response.failure(vendor: "postgrest", words: body?["message"]?.string, now: host.clock.now)
-        let code = body?["code"]?.string
-        if code == "PGRST116", body?["details"]?.string?.contains(" 0 rows") == true { failure.status = .notFound }
-        if code == "23503" { failure.status = .invalid }  // A foreign key names a missing row.
+        // Old servers send no code, and a new one may be told to send no details.
+        if response.status == 406, body?["details"]?.string?.contains(" 0 rows") ?? (body?["code"] == "PGRST116") {
+            (failure.status, failure.message) = (.notFound, "there is no such record")
+        }
         return failure
     }
 }

@@ -8,15 +8,14 @@ internal import ConnectorManifest
 struct PostgRESTRequests {
     /// A table that no database has, and the answers to a request for it: PostgREST's own and, in older versions, PostgreSQL's.
     static let missingName = "connector_host_probe"
-    static let missing = VendorAnswer(
-        "postgrest",
-        statuses: 404...404,
-        [.object(#"with "code": "PGRST205""#) { $0["code"] == "PGRST205" || $0["code"] == "42P01" }]
+    static let missing = answer(
+        404...404,
+        .object(#"with "code": "PGRST205""#) { $0["code"] == "PGRST205" || $0["code"] == "42P01" }
     )
     /// The answers to a new row, to a request for one row, and to a query: all rows, or part of them.
-    static let created = VendorAnswer("postgrest", statuses: 201...201, [.object("of a row") { _ in true }])
-    static let row = VendorAnswer("postgrest", [.object("of a row") { _ in true }])
-    static let rows = VendorAnswer("postgrest", statuses: 200...206, [.array("of rows") { $0.object != nil }])
+    static let created = answer(201...201, .object("of a row") { _ in true })
+    static let row = answer(200...200, .object("of a row") { _ in true })
+    static let rows = answer(200...206, .array("of rows") { $0.object != nil })
 
     private let endpoint: HTTPURL
     private let headers: HTTPFields
@@ -25,11 +24,10 @@ struct PostgRESTRequests {
     init(_ configuration: PluginConfiguration, _ columns: TableColumns) throws(PluginError) {
         self.columns = columns
         endpoint = try configuration.url("endpoint")
-        let schema = configuration.optionalString("schema")
         var headers: HTTPFields = ["Prefer": "return=representation,count=exact"]
         headers["Authorization"] = configuration.optionalSecret("token").map { "Bearer \($0)" }
         headers["apikey"] = configuration.optionalSecret("apiKey")?.text
-        (headers["Accept-Profile"], headers["Content-Profile"]) = (schema, schema)
+        for name in ["Accept-Profile", "Content-Profile"] { headers[name] = configuration.optionalString("schema") }
         self.headers = headers
     }
 
@@ -43,9 +41,7 @@ struct PostgRESTRequests {
         return request
     }
 
-    func insert(_ row: JSONObject, into table: String) -> HTTPRequest {
-        one(.post, endpoint.appending(table), row)
-    }
+    func insert(_ row: JSONObject, into table: String) -> HTTPRequest { one(.post, endpoint.appending(table), row) }
 
     /// A request that reads a row, changes it or, if `changes` is nil, removes it, provided that it has a given version.
     func row(_ id: String, in table: String, version: String? = nil, changes: JSONObject? = [:]) throws -> HTTPRequest {
@@ -82,11 +78,17 @@ struct PostgRESTRequests {
             case .notEqual where values.isEmpty: "\(name).not.is.null"
             // In SQL, null is neither equal to a value nor different.
             case .notEqual: "or(\(name).neq.\(values[0]),\(name).is.null)"
-            case .within: "\(name).in.(\(values.joined(separator: ",")))"
-            default: "\(name).\(["le": "lte", "ge": "gte"][word] ?? word).\(values[0])"
+            // PostgREST takes a list of one empty text for an empty list.
+            case .within where values.count != 1: "\(name).in.(\(values.joined(separator: ",")))"
+            default: "\(name).\(["le": "lte", "ge": "gte", "in": "eq"][word] ?? word).\(values[0])"
             }
         }
         return "(\(conditions.joined(separator: ",")))"
+    }
+
+    /// An answer of PostgREST, whose refusals have codes, unlike those of a gateway before it.
+    private static func answer(_ statuses: ClosedRange<Int>, _ form: VendorAnswer.Form) -> VendorAnswer {
+        VendorAnswer("postgrest", statuses: statuses, [form], isMissing: { (try? $0.json())?["code"]?.string != nil })
     }
 
     private static func quoted(_ text: String) -> String { "\"" + text.escaping("\"", "\\") + "\"" }

@@ -21,14 +21,14 @@ struct PostHogEvents {
             throw PluginError(.invalid, "an id of the user has more than \(Self.distinctIdLimit) characters")
         }
         var properties = properties(of: event)
-        properties["$lib"] = "connector-host"
-        properties["$lib_version"] = "1.0.0"
+        properties.displace("$lib", with: "connector-host")
+        properties.displace("$lib_version", with: "1.0.0")
         properties.set("$ip", event.context["ip"].given?.string)
         // Without an address, PostHog would move the person to the place of the host.
         if properties["$ip"].given?.string == nil, properties["$geoip_disable"]?.bool == nil {
             properties["$geoip_disable"] = true
         }
-        if !event.context.isEmpty { properties["context"] = .object(event.context) }
+        if !event.context.isEmpty { properties.displace("context", with: .object(event.context)) }
         let value: JSONValue = [
             "event": .string(name(of: event)),
             "distinct_id": .string(distinctId),
@@ -61,7 +61,7 @@ struct PostHogEvents {
         case .page:
             properties["$current_url"] = event.properties["url"].given ?? event.context["page"]?["url"]
             properties["title"] = event.properties["title"].given ?? event.name.map { .string($0) }
-            if let category = event.category { properties["category"] = .string(category) }
+            if properties["category"].given == nil { properties.set("category", event.category) }
         case .group:
             properties["$group_type"] = .string(groupType)
             properties["$group_key"] = event.groupId.map { .string($0) }

@@ -25,8 +25,8 @@ struct RollbarItems {
         ]
         data.set("code_version", release.map { cut($0, to: 40) })
         if !report.fingerprint.isEmpty { data["fingerprint"] = .string(report.fingerprint.joined(separator: "/")) }
-        if let user = report.user, let id = user.id {
-            // Rollbar takes at most 40 characters.
+        if let user = report.user, let id = user.id.given ?? Self.id(of: user) {
+            // Rollbar takes no person without an id, which has at most 40 characters.
             var person: JSONObject = ["id": .string(id.unicodeScalars.count > 40 ? StableUUID.from(id) : id)]
             person.set("username", user.name.map { cut($0) })
             person.set("email", user.email.map { cut($0) })
@@ -40,6 +40,11 @@ struct RollbarItems {
         if let release, release.unicodeScalars.count > 40 { custom.displace("release", with: .string(release)) }
         data.set("custom", custom)
         return JSONValue.object(data).utf8()
+    }
+
+    /// An id for a user without one, the same for each report; nil for a user without anything.
+    private static func id(of user: CrashUser) -> String? {
+        (user.email.given ?? user.name.given).map { StableUUID.from($0) }
     }
 
     /// The first characters of a text, no more than Rollbar takes.

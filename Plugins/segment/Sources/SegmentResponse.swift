@@ -50,9 +50,16 @@ struct SegmentResponse {
             failure.status = .unavailable
             failure.isRetryable = true
         }
-        if failure.retryAfter == nil, let reset = response.headers["X-RateLimit-Reset"].flatMap({ Int64($0) }) {
-            failure.retryAfter = .seconds(min(max(0, reset), 86_400))
-        }
+        if response.status == 429, failure.retryAfter == nil { failure.retryAfter = reset(now: now) }
         return failure
+    }
+
+    /// The wait until `X-RateLimit-Reset`, at most a day; nil if absent or unreadable. Gateways send it with every answer, so it is a wait
+    /// only beside a 429. Segment states seconds, some gateways a time.
+    private func reset(now: Timestamp) -> Duration? {
+        guard let reset = response.headers["X-RateLimit-Reset"].flatMap({ Int64($0) }) else { return nil }
+        let isTime = reset > 1_000_000_000
+        let seconds = isTime ? reset - Int64(clamping: now.nanoseconds / 1_000_000_000) : reset
+        return .seconds(min(max(0, seconds), 86_400))
     }
 }

@@ -10,7 +10,6 @@ final class Sentry: CrashPlugin {
     private let host: Host
     private let requests: SentryRequests
     private let events: SentryEvents
-    private let limits: SentryRateLimits
     private let keyCheck = KeyCheck()
     /// Whether the server's last answer to an empty envelope was empty; some servers also answer events so.
     private let answersNothing = Atomic(false)
@@ -26,7 +25,6 @@ final class Sentry: CrashPlugin {
             environment: try configuration.string("environment"),
             release: configuration.optionalString("release")
         )
-        limits = SentryRateLimits(clock: host.clock)
     }
 
     /// Sends an envelope without items, which leaves no trace. Relay accepts it before it checks the key; other servers
@@ -46,7 +44,6 @@ final class Sentry: CrashPlugin {
 
     private func reach() async throws -> HTTPResponse {
         let answer = try await host.http.send(requests.envelope(item: nil, id: nil, sentAt: host.clock.now))
-        limits.learn(from: answer)
         if answer.status != 429 || answer.isPage {
             _ = try SentryRequests.received.body(of: answer, failure: failure)
         }
@@ -59,23 +56,28 @@ final class Sentry: CrashPlugin {
         return answer.isSuccess ? keyCheck.evidence(reachable) : [reachable]
     }
 
-    /// Sends one request per report, because an envelope holds only one event.
+    /// Sends one request per report, because an envelope holds only one event. A limit that comes with an answer holds back the others.
     func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
+        var wait: Duration?
         let answers = try await SentryRequests.limits.deliver(reports) { report in
             events.encode(report, now: now)
         } send: { batch in
-            for (report, bytes) in batch { try await send(bytes, id: report.id) }
+            try SentryRateLimits.check(wait)
+            for (report, bytes) in batch {
+                let request = try requests.envelope(item: bytes, id: report.id, sentAt: host.clock.now)
+                let answer = try await host.http.send(request)
+                wait = SentryRateLimits.wait(of: answer, now: host.clock.now)
+                try check(answer)
+            }
         }
         return zip(reports, answers).map { report, answer in
             answer.outcome == .accepted ? .accepted(id: report.id) : answer
         }
     }
 
-    private func send(_ event: [UInt8], id: String) async throws(PluginError) {
-        try limits.check()
-        let answer = try await host.http.send(requests.envelope(item: event, id: id, sentAt: host.clock.now))
-        limits.learn(from: answer)
+    /// Throws unless Sentry took the event.
+    private func check(_ answer: HTTPResponse) throws(PluginError) {
         // An empty answer counts only from a server that refuses wrong keys: anything else that answers so need not be
         // a server for reports.
         let isNothingEnough = answersNothing.load(ordering: .relaxed) && keyCheck.refusesWrongKeys
@@ -89,7 +91,7 @@ final class Sentry: CrashPlugin {
         let causes = body?["causes"]?.array?.compactMap(\.string) ?? []
         let words = ([body?["detail"]?.string].compactMap(\.self) + causes).joined(separator: ": ")
         var failure = response.failure(vendor: "sentry", words: words.isEmpty ? nil : words, now: host.clock.now)
-        if response.status == 429 { failure.retryAfter = limits.wait ?? failure.retryAfter }
+        failure.retryAfter = SentryRateLimits.wait(of: response, now: host.clock.now) ?? failure.retryAfter
         return failure
     }
 }

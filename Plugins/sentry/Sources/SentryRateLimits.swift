@@ -3,27 +3,19 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
-internal import Synchronization
 
-/// Tracks how long Sentry accepts no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
-final class SentryRateLimits: Sendable {
-    private let clock: any ClockService
-    /// The end of the limit, in nanoseconds of the monotonic clock; 0 without a limit.
-    private let closedUntil = Mutex<UInt64>(0)
-
-    init(clock: any ClockService) {
-        self.clock = clock
+/// How long Sentry accepts no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
+///
+/// The adapter remembers no limit beyond one delivery: the host keeps the wait, and whoever tries again before its end may do so.
+enum SentryRateLimits {
+    /// The wait that an answer of any status asks for, at most a year; nil if Sentry accepts events.
+    static func wait(of response: HTTPResponse, now: Timestamp) -> Duration? {
+        guard let seconds = seconds(of: response, now: now), seconds > 0 else { return nil }
+        return .seconds(Int64(min(seconds, 31_536_000)))
     }
 
-    /// The remaining wait; nil without a limit.
-    var wait: Duration? {
-        let until = closedUntil.withLock { $0 }
-        let now = clock.monotonic
-        return until > now ? .nanoseconds(Int64(clamping: until - now)) : nil
-    }
-
-    /// Throws while Sentry would refuse an event.
-    func check() throws(PluginError) {
+    /// Throws during a limit.
+    static func check(_ wait: Duration?) throws(PluginError) {
         guard let wait else { return }
         throw PluginError(
             .rateLimited,
@@ -32,13 +24,6 @@ final class SentryRateLimits: Sendable {
             domain: "sentry",
             detail: 429
         )
-    }
-
-    /// Reads the limit from an answer of any status; keeps the longer of two limits.
-    func learn(from response: HTTPResponse) {
-        guard let seconds = Self.seconds(of: response, now: clock.now), seconds > 0 else { return }
-        let until = clock.monotonic &+ min(seconds, 31_536_000) &* 1_000_000_000
-        closedUntil.withLock { $0 = max($0, until) }
     }
 
     /// The seconds for which Sentry refuses events; nil if it accepts them.

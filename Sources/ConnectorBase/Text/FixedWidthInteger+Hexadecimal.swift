@@ -11,6 +11,7 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 
 extension Sequence<UInt8> {
     /// Two hexadecimal digits in lower case for each byte.
+    @inlinable
     package var hexadecimal: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * underestimatedCount)
@@ -21,6 +22,7 @@ extension Sequence<UInt8> {
 
 extension [UInt8] {
     /// Appends the two hexadecimal digits of a byte, in ASCII.
+    @usableFromInline
     package mutating func append(hexadecimal byte: UInt8, uppercase: Bool = false) {
         append(UInt8(hexDigit: byte >> 4, uppercase: uppercase))
         append(UInt8(hexDigit: byte & 15, uppercase: uppercase))

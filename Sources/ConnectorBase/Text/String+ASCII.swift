@@ -6,11 +6,13 @@
 /// `contains`, `hasPrefix` and `split` see a character with a combining mark after it as a different character.
 extension StringProtocol {
     /// Whether it contains an ASCII text.
-    package func contains(ascii text: StaticString) -> Bool {
-        utf8.firstRange(of: "\(text)".utf8) != nil
+    @inlinable
+    package func contains(ascii text: String) -> Bool {
+        utf8.indices.contains { utf8[$0...].starts(with: text.utf8) }
     }
 
     /// Whether it begins with an ASCII text.
+    @inlinable
     package func starts(ascii text: String) -> Bool {
         utf8.starts(with: text.utf8)
     }
@@ -23,6 +25,7 @@ extension StringProtocol {
 
 extension StringProtocol where SubSequence == Substring, UTF8View.SubSequence == Substring.UTF8View {
     /// The parts between the occurrences of an ASCII character.
+    @inlinable
     package func split(
         ascii separator: Unicode.Scalar,
         maxSplits: Int = .max,
@@ -35,6 +38,7 @@ extension StringProtocol where SubSequence == Substring, UTF8View.SubSequence ==
     }
 
     /// What comes before the first occurrence of an ASCII character; the whole text if there is none.
+    @inlinable
     package func prefix(before separator: Unicode.Scalar) -> Substring {
         Substring(utf8.prefix { $0 != UInt8(ascii: separator) })
     }

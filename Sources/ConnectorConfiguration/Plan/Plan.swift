@@ -45,21 +45,6 @@ extension Plan: CustomStringConvertible {
 }
 
 extension Plan {
-    /// The plan for those who may not act: it names the fields of `config` that differ, without their values.
-    package var withoutValues: Plan {
-        var plan = self
-        for change in plan.changes.indices {
-            for field in plan.changes[change].fields.indices
-            where plan.changes[change].fields[field].name.hasPrefix("config.") {
-                plan.changes[change].fields[field].from = plan.changes[change].fields[field].from.map { _ in "hidden" }
-                plan.changes[change].fields[field].to = plan.changes[change].fields[field].to.map { _ in "hidden" }
-            }
-        }
-        return plan
-    }
-}
-
-extension Plan {
     /// What becomes of one connector.
     public struct Change: Sendable, Hashable {
         /// The path; the old one of a connector that is removed.

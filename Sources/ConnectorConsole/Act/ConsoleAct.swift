@@ -63,7 +63,7 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         package enum Kind: Sendable, Hashable {
             case gate(String)
             case letter(String, connector: String?)
-            case letters
+            case letters(ShownLetters?)
             case plan(Plan.Basis?)
             case operation(String, of: String, JSONObject, isDelivered: Bool)
             case application(String, at: Route, FormValues)
@@ -79,8 +79,14 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
             Subject(kind: .letter(id, connector: connector))
         }
 
-        /// Every dead letter.
-        public static let letters = Subject(kind: .letters)
+        /// Every dead letter, whichever there are when the act is performed.
+        public static let letters = Subject(kind: .letters(nil))
+
+        /// Every dead letter, as long as they are those that were shown.
+        static func letters(asShown letters: ShownLetters) -> Subject { Subject(kind: .letters(letters)) }
+
+        /// Whether it is every dead letter.
+        package var isEveryLetter: Bool { if case .letters = kind { true } else { false } }
 
         /// The plan of a reload, identified by its basis; nil for the next plan.
         public static func plan(_ basis: Plan.Basis?) -> Subject { Subject(kind: .plan(basis)) }
@@ -103,8 +109,9 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         switch subject.kind {
         case .gate(let path): "\(verb.rawValue) gate \(path)"
         case .letter(let id, let connector): "\(verb.rawValue) letter \(id) \(connector ?? "")"
-        case .letters: "\(verb.rawValue) letters"
-        // Each plan has an act of its own, so that a button applies the plan shown beside it.
+        // What is shown has an act of its own, so that a button acts on the letters, or applies the plan, shown beside it.
+        case .letters(let shown):
+            "\(verb.rawValue) letters" + (shown.map { " \(UInt(bitPattern: $0.hashValue))" } ?? "")
         case .plan(let basis): "\(verb.rawValue) plan \(basis.map { UInt(bitPattern: $0.hashValue) } ?? 0)"
         case .operation(let name, let path, _, _): "\(verb.rawValue) \(name) of \(path)"
         case .application(let name, let route, _): "\(name) at \(route)"

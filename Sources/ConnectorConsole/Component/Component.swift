@@ -121,6 +121,8 @@ public struct Component: Sendable, Hashable, Identifiable {
         public static let timeline = Shape(name: "timeline")
         /// Lines, newest last, scrolled so that the last stays visible.
         public static let log = Shape(name: "log")
+        /// Lines, read from the first.
+        public static let text = Shape(name: "text")
         /// A field in each row: its name, its value, and what it accepts.
         public static let form = Shape(name: "form")
         /// One sentence in each row.

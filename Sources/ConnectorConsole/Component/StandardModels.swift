@@ -73,6 +73,17 @@ public struct LogModel: Sendable, Hashable {
     }
 }
 
+/// A text of lines, read from its beginning.
+public struct TextModel: Sendable, Hashable {
+    /// The rows, from the first line.
+    public var rows: [Row]
+
+    /// Creates a text.
+    public init(_ lines: [StyledText]) {
+        rows = lines.enumerated().map { Row("\($0.offset)", [$0.element]) }
+    }
+}
+
 /// Buttons, each an act.
 public struct ButtonsModel: Sendable, Hashable {
     /// The acts.

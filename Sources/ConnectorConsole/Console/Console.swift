@@ -54,8 +54,15 @@ public final class Console: Sendable {
     ///
     /// - Parameter routes: The routes whose scenes are shown. Data that only other scenes show are not queried.
     public func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+        await snapshot(for: routes, permittingActs: true)
+    }
+
+    /// The current state, for operators who may or may not act.
+    ///
+    /// - Parameter permitsActs: Whether they may act. For those who may not, no plan is made, and nothing shown that is withheld from them.
+    package func snapshot(for routes: [Route], permittingActs permitsActs: Bool) async -> ConsoleSnapshot {
         var routes = routes
-        var snapshot = await take(routes)
+        var snapshot = await take(routes, permitsActs)
         let registry = registry
         // A scene in a slot may have slots of its own, which are known only once the scene is made.
         for _ in 0..<SlotBudget.depth {
@@ -66,16 +73,17 @@ public final class Console: Sendable {
             let new = Set(missing).subtracting(routes)
             guard !new.isEmpty else { break }
             routes += new
-            snapshot = await take(routes)
+            snapshot = await take(routes, permitsActs)
         }
         return snapshot
     }
 
-    private func take(_ routes: [Route]) async -> ConsoleSnapshot {
-        var snapshot = await model.snapshot(for: routes)
+    private func take(_ routes: [Route], _ permitsActs: Bool) async -> ConsoleSnapshot {
+        // Making a plan runs the commands of secrets, so none is made for those who may not act.
+        var snapshot = await model.snapshot(for: permitsActs ? routes : routes.filter { $0.root != Route.plan.root })
         snapshot.routes = Set(routes)
         snapshot.acts = records.withLock(\.states)
-        return snapshot
+        return permitsActs ? snapshot : snapshot.forReaders
     }
 
     /// Performs an act and awaits its outcome. Cancelling the task cancels the act.
@@ -109,7 +117,7 @@ public final class Console: Sendable {
         guard case .application(let id, let route, let values) = act.subject.kind else {
             return await model.perform(act)
         }
-        let snapshot = await take([route])
+        let snapshot = await take([route], true)
         guard let handler = registry.build(route, snapshot)?.handlers[id] else {
             return .failure(of: act, ConnectorError(.conflict, "it is no longer offered at \(route)"))
         }

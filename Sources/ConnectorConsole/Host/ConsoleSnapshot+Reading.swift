@@ -5,16 +5,18 @@ internal import ConnectorConfiguration
 internal import ConnectorHost
 
 extension ConsoleSnapshot {
-    /// The snapshot for an operator who may look but not act: without the calls of others and their results, and without the values
-    /// of `config`.
+    /// The snapshot for an operator who may look but not act: without the calls of others and their results, without the values of
+    /// `config`, and without a plan.
     package var forReaders: ConsoleSnapshot {
         var snapshot = self
+        snapshot.permitsActs = false
         snapshot.calls = [:]
         for leaf in snapshot.leaves.indices {
             for field in snapshot.leaves[leaf].fields.indices { snapshot.leaves[leaf].fields[field].value = .withheld }
         }
-        snapshot.plan = plan.map { ShownPlan($0.result.map(\.withoutValues), at: $0.madeAt) }
+        snapshot.plan = nil
         snapshot.earlierPlans = []
+        snapshot.earlierLetters = []
         return snapshot
     }
 }

@@ -24,12 +24,10 @@ public struct ConsoleSnapshot: Sendable {
     package var capabilities: [String: [Capability]] = [:]
     /// The last calls of the visible operations, with arguments and answers; pages omit them for operators who may not act.
     package var calls: [Route: ConsoleCall] = [:]
-    /// The oldest waiting events, oldest first.
-    package var waiting: [OutboxRecord] = []
-    /// The oldest dead letters, oldest first.
-    package var dead: [OutboxRecord] = []
-    /// Later pages of the waiting events and the dead letters, by route.
-    package var later: [Route: [OutboxRecord]] = [:]
+    /// The visible pages of waiting events and dead letters, by route.
+    package var records: [Route: RecordPage] = [:]
+    /// The dead letters as they were shown before, oldest first, if a route shows them.
+    package var earlierLetters: [ShownLetters] = []
     /// The visible event, once for each connector that gets it.
     package var found: [OutboxRecord] = []
     /// Every plugin, if a route shows plugins.
@@ -52,6 +50,8 @@ public struct ConsoleSnapshot: Sendable {
     package var routes: Set<Route> = []
     /// The error of a failed query; nil if none failed.
     package var failure: ConnectorError?
+    /// Whether it is for an operator who may act.
+    package var permitsActs = true
 
     /// Whether there is a host, whose readiness platforms show.
     public internal(set) var hasHost = true

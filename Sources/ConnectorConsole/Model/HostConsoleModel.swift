@@ -23,13 +23,27 @@ public final class HostConsoleModel: ConsoleModel {
         var revision: Int?
         var calls = CallHistory()
         var feeds = PluginFeeds()
+        /// The last versions of the dead letters that were shown, oldest first.
+        var letters: [ShownLetters] = []
         /// The scenes that the plugins of the configured gates describe.
         var scenes: [PluginScene] = []
         /// The revision of the configuration that these scenes belong to.
         var scenesRevision: Int?
+
+        /// Notes the dead letters that are shown now.
+        ///
+        /// - Returns: The last versions that were shown before.
+        mutating func note(_ shown: ShownLetters) -> [ShownLetters] {
+            letters.removeAll { $0 == shown }
+            let earlier = letters
+            if shown.count > 0 { letters.append(shown) }
+            if letters.count > HostConsoleModel.lettersLimit { letters.removeFirst() }
+            return earlier
+        }
     }
 
     private let host: ConnectorHost
+    private let outbox: ShownOutbox
     private let commands: CommandLines
     private let clock: any HostClock
     private let plugins: SharedJob<[PluginSummary]>
@@ -42,6 +56,8 @@ public final class HostConsoleModel: ConsoleModel {
 
     /// The maximum number of plugin events kept.
     package static let eventLimit = 500
+    /// How many earlier versions of the dead letters are kept.
+    private static let lettersLimit = 16
     /// The minimum time between two recorded reports.
     private static let interval: Duration = .milliseconds(100)
 
@@ -61,6 +77,7 @@ public final class HostConsoleModel: ConsoleModel {
         plugins: @escaping @Sendable () -> [PluginSummary] = { [] }
     ) {
         self.host = host
+        outbox = ShownOutbox(host: host)
         self.commands = commands
         self.clock = clock
         self.plugins = SharedJob(on: host.workers, plugins)
@@ -193,26 +210,17 @@ public final class HostConsoleModel: ConsoleModel {
 
     private func addRecords(to snapshot: inout ConsoleSnapshot, for route: Route) async {
         do throws(ConnectorError) {
-            switch route {
-            case .outbox: snapshot.waiting = try await records(.queued)
-            case .dead: snapshot.dead = try await records(.dead)
-            default:
-                if let list = LaterRecords(route) {
-                    snapshot.later[route] = try await records(list.state, after: list.cursor)
-                } else {
-                    snapshot.found += try await host.outboxRecords(RecordSelection(ids: Set(route.parts.dropFirst())))
-                }
+            guard let list = RecordList(route) else {
+                snapshot.found += try await host.outboxRecords(RecordSelection(ids: Set(route.parts.dropFirst())))
+                return
             }
+            let page = try await outbox.page(of: list, at: snapshot.time)
+            snapshot.records[route] = page
+            guard list.state == .dead, list.isWhole else { return }
+            snapshot.earlierLetters = state.withLock { $0.note(page.shownLetters) }
         } catch {
             snapshot.failure = error
         }
-    }
-
-    private func records(
-        _ state: OutboxRecord.State,
-        after cursor: RecordCursor? = nil
-    ) async throws(ConnectorError) -> [OutboxRecord] {
-        try await host.outboxRecords(RecordSelection(states: [state], limit: LaterRecords.limit, after: cursor))
     }
 
     /// What a search finds, kept until a reload brings another configuration.
@@ -256,10 +264,9 @@ public final class HostConsoleModel: ConsoleModel {
             return "the plan is made again"
         case (.apply, .plan(let basis?)): return try await apply(basis)
         case (.replay, _):
-            let (count, left) = try await host.replay(Self.selection(act.subject))
-            if count == 0, let left { throw left }
+            let (count, left) = try await outbox.replay(act.subject)
             return Self.count("replayed", count) + (left.map { "; \($0.message)" } ?? "")
-        case (.drop, _): return Self.count("dropped", try await host.drop(Self.selection(act.subject)))
+        case (.drop, _): return Self.count("dropped", try await outbox.drop(act.subject))
         case (.call, .operation(let name, let path, let arguments, let isDelivered)):
             return try await recordingCall(act, at: .operation(name, of: path)) { progress throws(ConnectorError) in
                 let gate = try host.gate(path)
@@ -321,17 +328,6 @@ public final class HostConsoleModel: ConsoleModel {
             let duration = ContinuousClock().now - started
             note { $0.end(error, after: duration) }
             throw error
-        }
-    }
-
-    private static func selection(_ subject: ConsoleAct.Subject) -> RecordSelection {
-        switch subject.kind {
-        case .gate(let path), .operation(_, of: let path, _, isDelivered: _):
-            RecordSelection(paths: [path], states: [.dead])
-        case .letter(let id, let connector):
-            RecordSelection(paths: connector.map { [$0] }, ids: [id], states: [.dead])
-        case .letters: RecordSelection(states: [.dead])
-        case .application, .plan: RecordSelection(paths: [], states: [.dead])
         }
     }
 

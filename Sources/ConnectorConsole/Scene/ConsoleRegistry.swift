@@ -97,6 +97,7 @@ public struct ConsoleRegistry: Sendable {
         registry.register(ComponentDescriptor<DetailsModel>("details", as: .details) { $1.rows = $0.rows })
         registry.register(ComponentDescriptor<TimelineModel>("timeline", as: .timeline) { $1.rows = $0.rows })
         registry.register(ComponentDescriptor<LogModel>("log", as: .log) { $1.rows = $0.rows })
+        registry.register(ComponentDescriptor<TextModel>("text", as: .text) { $1.rows = $0.rows })
         registry.register(
             ComponentDescriptor<SceneForm>("form", as: .form) { form, component in
                 component.form = form

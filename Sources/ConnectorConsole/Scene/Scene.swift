@@ -4,7 +4,7 @@
 /// The contents of a console at a route, independent of any platform.
 public struct Scene: Sendable, Hashable {
     /// The route.
-    public let route: Route
+    public package(set) var route: Route
     /// The title.
     public let title: String
     /// The components, from the top.
@@ -55,7 +55,7 @@ public struct Scene: Sendable, Hashable {
 
 extension Component {
     /// Whether a search filters its rows.
-    fileprivate var isList: Bool { [.tree, .table, .timeline, .log].contains(shape) }
+    fileprivate var isList: Bool { [.tree, .table, .timeline, .log, .text].contains(shape) }
 
     fileprivate func matches(_ text: String) -> [Row] {
         guard shape == .tree else { return rows.filter { $0.contains(text) } }

@@ -27,16 +27,17 @@ struct EventScene {
         }
         let payload = (try? JSONValue(parsing: first.event.payload, file: "")) ?? .null
         let lines = payload.serialized(pretty: true).split(separator: "\n").map { StyledText(String($0)) }
-        components.append(context.component("payload", title: "Payload for the vendors", LogModel(lines)))
+        components.append(context.component("payload", title: "Payload for the vendors", TextModel(lines)))
         var scene = Scene(context.route, id, components)
         scene.acts = records.flatMap { Self.acts(on: $0, commands: context.snapshot.commands) }
         scene.commandLine = context.snapshot.commands.outbox("explain", id)
         return scene
     }
 
+    /// The scene in place of an event that could not be read; nil if there is no such event.
     private var missing: Scene? {
-        let reason = context.snapshot.failure?.message ?? "there is no event \(id) in the outbox"
-        return Scene(context.route, id, [context.component("missing", NoticeModel(StyledText(reason, .warning)))])
+        guard let failure = context.snapshot.failure else { return nil }
+        return Scene(context.route, id, [context.component("failure", TableModel.self, .failed(failure))])
     }
 
     /// The acts on an event at a connector; empty unless it is a dead letter.

@@ -67,7 +67,7 @@ enum OperationScene {
         }
         details.add("command line", call.act.commandLine.map { StyledText($0.excerpt(of: 500), .muted) })
         components.append(context.component("result", title: "Last call", details))
-        if !lines.isEmpty { components.append(context.component("answer", title: "Answer", LogModel(lines))) }
+        if !lines.isEmpty { components.append(context.component("answer", title: "Answer", TextModel(lines))) }
         return components
     }
 }

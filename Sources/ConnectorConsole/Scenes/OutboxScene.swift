@@ -8,32 +8,35 @@ internal import ConnectorOutbox
 /// The scenes of the outbox: the queue of each connector, the waiting events, and one event.
 enum OutboxScene {
     static let descriptor = SceneDescriptor(host: "outbox", title: "Outbox") { context in
-        switch context.route.parts.count {
-        case 1: queues(context)
-        case 2: EventScene(id: context.route.parts[1], context: context).scene
-        default: LaterRecords(context.route).map { _ in waiting(context) }
+        guard let list = RecordList(context.route) else {
+            guard context.route.parts.count == 2 else { return nil }
+            return EventScene(id: context.route.parts[1], context: context).scene
         }
+        return list.cursor == nil ? queues(list, context) : laterPage(of: list, context)
     }
 
-    /// A later page of the list of waiting events.
-    private static func waiting(_ context: SceneContext) -> Scene {
-        let snapshot = context.snapshot
-        let records = snapshot.later[context.route] ?? []
-        let table = waiting(records, context)
-        let state = snapshot.failure.map { ViewState.failed($0) } ?? .empty("no more waiting events")
-        let notice = context.component("empty", TableModel.self, state)
-        return Scene(context.route, "Outbox", table.isEmpty ? [notice] : table)
+    private static func laterPage(of list: RecordList, _ context: SceneContext) -> Scene {
+        if let failure = context.snapshot.failure {
+            return Scene(context.route, "Outbox", [context.component("empty", TableModel.self, .failed(failure))])
+        }
+        return Scene(context.route, "Outbox", waiting(list, context))
     }
 
-    /// A list of waiting events and the link to the next page; empty if no events wait.
-    private static func waiting(_ records: [OutboxRecord], _ context: SceneContext) -> [Component] {
-        guard !records.isEmpty else { return [] }
-        let table = EventTable(records, at: context.snapshot.time, commands: context.snapshot.commands)
-        let list = context.component("waiting", title: "Waiting, oldest first", table.model)
-        return [list, context.moreRecords(after: records, in: .outbox)].compactMap(\.self)
+    /// A page of the waiting events, and the link to the next one.
+    private static func waiting(_ list: RecordList, _ context: SceneContext) -> [Component] {
+        let page = context.snapshot.records[context.route] ?? RecordPage()
+        let next = context.nextPage(of: list, after: page)
+        guard !page.records.isEmpty else {
+            let state = context.emptiness(of: list, page, "waiting events")
+            return [context.component("empty", TableModel.self, state), next].compactMap(\.self)
+        }
+        let table = EventTable(page.records, at: context.snapshot.time, commands: context.snapshot.commands)
+        let found = list.search.isEmpty ? "" : " with \"\(list.search.excerpt)\""
+        let title = "Waiting\(found), oldest first"
+        return [context.component("waiting", title: title, table.model), next].compactMap(\.self)
     }
 
-    private static func queues(_ context: SceneContext) -> Scene {
+    private static func queues(_ list: RecordList, _ context: SceneContext) -> Scene {
         let snapshot = context.snapshot
         let gates = snapshot.report.gates.filter { $0.outbox != nil }
         var components: [Component] = []
@@ -51,7 +54,8 @@ enum OutboxScene {
             .init("stuck because"),
         ]
         components.append(context.component("queues", title: "Queues", TableModel(columns, rows)))
-        components += waiting(snapshot.waiting, context)
+        let hasWaiting = snapshot.records[context.route].map { !$0.records.isEmpty } ?? false
+        if snapshot.failure == nil, hasWaiting || !list.isWhole { components += waiting(list, context) }
         var scene = Scene(context.route, "Outbox", components)
         scene.commandLine = snapshot.commands.outbox("list")
         return scene
@@ -82,17 +86,7 @@ struct EventTable {
     /// Makes a row for each record.
     init(_ records: [OutboxRecord], at time: Timestamp, commands: CommandLines) {
         let rows = records.map { record in
-            let failure = record.attempts.last?.failure
-            var row = Row(
-                "\(record.event.id) \(record.path)",
-                [
-                    StyledText(record.event.id, .link), StyledText(record.path),
-                    StyledText(record.event.kind.operation),
-                    StyledText("\(time.age(of: record.event.createdAt)) ago", .muted),
-                    failure.map { StyledText("\($0.code.rawValue): ", .bad) + StyledText($0.reason) } ?? "",
-                ],
-                link: .event(record.event.id)
-            )
+            var row = Self.row(record, at: time)
             row.acts = EventScene.acts(on: record, commands: commands)
             row.commandLine = commands.outbox("explain", record.event.id)
             return row
@@ -100,6 +94,21 @@ struct EventTable {
         model = TableModel(
             [.init("event"), .init("connector"), .init("operation"), .init("sent"), .init("last failure")],
             rows
+        )
+    }
+
+    /// What the table says of an event, in which a search looks.
+    static func row(_ record: OutboxRecord, at time: Timestamp) -> Row {
+        let failure = record.attempts.last?.failure
+        return Row(
+            "\(record.event.id) \(record.path)",
+            [
+                StyledText(record.event.id, .link), StyledText(record.path),
+                StyledText(record.event.kind.operation),
+                StyledText("\(time.age(of: record.event.createdAt)) ago", .muted),
+                failure.map { StyledText("\($0.code.rawValue): ", .bad) + StyledText($0.reason) } ?? "",
+            ],
+            link: .event(record.event.id)
         )
     }
 }

@@ -20,6 +20,11 @@ enum PlanScene {
         let snapshot = context.snapshot
         var scene = Scene(context.route, "Plan", [])
         scene.commandLine = snapshot.commands.command("plan")
+        guard snapshot.permitsActs else {
+            let sentence = "only those who may act see the plan: making it runs the commands of secrets"
+            scene.components = [context.component("notice", NoticeModel(StyledText(sentence, .muted)))]
+            return scene
+        }
         scene.earlierActs = snapshot.earlierPlans.compactMap { apply($0, snapshot) }
         guard let shown = snapshot.plan else {
             scene.components = [context.component("plan", TreeModel.self, .loading)]

@@ -77,11 +77,21 @@ extension Int {
 }
 
 extension SceneContext {
-    /// The link from the end of a full list of events to the next page; nil if there is none.
-    func moreRecords(after records: [OutboxRecord], in root: Route) -> Component? {
-        guard let next = LaterRecords.route(after: records, in: root) else { return nil }
+    /// The link from the end of a page of events to the next one; nil if there is none.
+    func nextPage(of list: RecordList, after page: RecordPage) -> Component? {
+        guard let next = page.next else { return nil }
         var details = DetailsModel()
-        details.add("more", StyledText("next page", .link), link: next)
+        details.add("more", StyledText("next page", .link), link: list.page(after: next).route)
         return component("more", details)
+    }
+
+    /// What a page without events says.
+    ///
+    /// - Parameter name: The name of the events, in the plural.
+    func emptiness(of list: RecordList, _ page: RecordPage, _ name: String) -> ViewState {
+        guard !list.search.isEmpty else { return .empty(list.cursor == nil ? "no \(name)" : "no more \(name)") }
+        let text = "\"\(list.search.excerpt)\""
+        guard page.next != nil else { return .empty("no \(list.cursor == nil ? "" : "more ")\(name) contain \(text)") }
+        return .empty("none of \(page.readCount) \(name) contain \(text); the next page looks at more")
     }
 }

@@ -4,6 +4,8 @@
 /// A line of text being edited, with a cursor.
 struct LineEditor: Sendable, Hashable {
     private var characters: [Character] = []
+    /// The length of the text in UTF-8, in bytes.
+    private var byteCount = 0
     /// How many characters precede the cursor.
     private(set) var cursor = 0
 
@@ -28,11 +30,12 @@ struct LineEditor: Sendable, Hashable {
     /// - Returns: Whether there was room for all of it.
     @discardableResult
     mutating func insert(_ text: some StringProtocol) -> Bool {
-        var room = Self.limit - self.text.utf8.count
+        var room = Self.limit - byteCount
         let new = text.map { $0.isNewline || $0 == "\t" ? " " : $0 }.prefix { character in
             room -= character.utf8.count
             return room >= 0
         }
+        byteCount += new.reduce(0) { $0 + $1.utf8.count }
         characters.insert(contentsOf: new, at: cursor)
         cursor += new.count
         return room >= 0
@@ -61,11 +64,14 @@ struct LineEditor: Sendable, Hashable {
     }
 
     private mutating func remove(from start: Int) {
-        characters.removeSubrange(start..<cursor)
+        remove(start..<cursor)
         cursor = start
     }
 
-    private mutating func remove(to end: Int) {
-        characters.removeSubrange(cursor..<end)
+    private mutating func remove(to end: Int) { remove(cursor..<end) }
+
+    private mutating func remove(_ range: Range<Int>) {
+        byteCount -= characters[range].reduce(0) { $0 + $1.utf8.count }
+        characters.removeSubrange(range)
     }
 }

@@ -15,6 +15,9 @@ package enum TerminalInput: Sendable, Hashable {
     /// The most bytes of pasted text that a field takes.
     package static let pasteLimit = 16_384
 
+    /// The character that was typed; nil for any other input.
+    var character: Character? { if case .key(.character(let character)) = self { character } else { nil } }
+
     /// A key.
     package enum Key: Sendable, Hashable {
         case up

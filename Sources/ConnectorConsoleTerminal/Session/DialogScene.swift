@@ -15,7 +15,7 @@ enum DialogScene {
             let notice = NoticeModel(
                 StyledText(act.question ?? act.title),
                 "",
-                StyledText("y", .strong) + "  yes      " + StyledText("n", .strong) + "  no"
+                StyledText("y", .strong) + "  yes   " + StyledText("n", .strong) + "  no"
             )
             return Scene(Route(["confirmation"]), "Confirm", [registry.component("question", notice)])
         }

@@ -58,12 +58,22 @@ extension TerminalSession {
         let acts = row?.acts ?? []
         if row?.link == nil, acts.count == 1 { hints.append("enter \(acts[0].verb.rawValue)") }
         let verbs = (acts.isEmpty ? windows[.main]?.acts ?? [] : acts).map { act in
-            let key = act.shortcut.map { String($0) } ?? KeyBinding.name(of: act.verb, onAll: act.subject == .letters)
+            let key = act.shortcut.map { String($0) } ?? KeyBinding.name(of: act.verb, onAll: act.subject.isEveryLetter)
             return key.isEmpty ? "a actions" : "\(key) \(act.verb.rawValue)"
         }
         for hint in verbs where !hints.contains(hint) { hints.append(hint) }
         let text = hints.joined(separator: "   ")
         canvas.write(text, palette.attributes(.muted), line: frame.line, column: frame.column, width: frame.width)
+    }
+
+    /// The lines of a dialog that are in sight, if there is not room for all of them: the list of keys is scrolled, and a question keeps
+    /// its last line, which says how to answer it.
+    private func shownLines(of page: Page, _ room: Int) -> [Int] {
+        let lines = page.lines.indices
+        guard lines.count > room, room > 0 else { return Array(lines.prefix(room)) }
+        if coordinator.dialog?.confirmed != nil { return Array(lines.prefix(room - 1)) + lines.suffix(1) }
+        let first = coordinator.dialog == .help ? min(choice, lines.count - room) : 0
+        return Array(lines.dropFirst(first).prefix(room))
     }
 
     private func draw(_ scene: Scene, on canvas: inout Canvas, in frame: SceneLayout.Frame) {
@@ -77,15 +87,17 @@ extension TerminalSession {
         let bottom = frame.line + frame.height - 1
         canvas.write("┌\(edge)┐", attributes, line: frame.line, column: frame.column, width: frame.width)
         canvas.write("└\(edge)┘", attributes, line: bottom, column: frame.column, width: frame.width)
+        let page = Page(scene, width: max(0, frame.width - 4), palette)
+        let room = max(0, frame.height - 2)
+        let scrolls = coordinator.dialog == .help && page.lines.count > room
         canvas.write(
-            " \(scene.title) ",
+            scrolls ? " \(scene.title): up, down " : " \(scene.title) ",
             palette.attributes(.title),
             line: frame.line,
             column: frame.column + 2,
             width: frame.width - 4
         )
-        let page = Page(scene, width: max(0, frame.width - 4), palette)
-        for (offset, index) in page.lines.indices.prefix(max(0, frame.height - 2)).enumerated() {
+        for (offset, index) in shownLines(of: page, room).enumerated() {
             var column = frame.column + 2
             for span in page.text(of: index).spans {
                 column += canvas.write(

@@ -27,7 +27,9 @@ extension TerminalSession {
     mutating func click(column: Int, line: Int) -> [Effect] {
         let frames = windows.frames
         if let frame = frames[.navigation], frame.contains(column: column, line: line) {
-            let tab = TabBar(coordinator, registry, palette).tab(at: column)
+            let tab = windows[.navigation].flatMap {
+                TabBar(coordinator, registry, palette).tab(at: column, of: $0, in: frame)
+            }
             return tab.map { dispatch(.move(Route([$0]))) } ?? []
         }
         guard let frame = frames[.main], frame.contains(column: column, line: line), let scene = windows[.main] else {
@@ -45,7 +47,7 @@ extension TerminalSession {
     /// Performs the act with a verb that the row offers or, failing that, the scene.
     mutating func act(_ verb: ConsoleAct.Verb, onAll: Bool) -> [Effect] {
         let scene = windows[.main]
-        let ofScene = scene?.acts.first { $0.verb == verb && ($0.subject == .letters) == onAll }
+        let ofScene = scene?.acts.first { $0.verb == verb && $0.subject.isEveryLetter == onAll }
         let ofRow = onAll ? nil : row?.acts.first { $0.verb == verb }
         guard let act = ofRow ?? ofScene else {
             message = "there is nothing here to \(verb.rawValue)"

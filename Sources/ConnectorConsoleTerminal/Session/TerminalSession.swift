@@ -24,7 +24,7 @@ package struct TerminalSession: Sendable {
     var edited: EditedField?
     /// The submitted forms and their acts, which have not ended yet; oldest first.
     var sentForms: [(act: ConsoleAct, form: FormID)] = []
-    /// The selected entry of the menu.
+    /// The selected entry of the menu, or the first line of the list of keys that is in sight.
     private(set) var choice = 0
     /// The route of the operation whose result is awaited; nil once the result is shown.
     private var awaited: Route?
@@ -36,6 +36,10 @@ package struct TerminalSession: Sendable {
 
     /// The maximum number of scenes and drafts kept, and of cursors besides those of routes to which going back leads.
     static let sceneLimit = 32
+    /// The maximum length of a search, in characters.
+    static let searchLimit = 200
+    /// The largest screen that is drawn. A terminal may claim any size, and each cell takes memory.
+    static let sizeLimit = (width: 1000, height: 500)
 
     /// A request to the terminal or the host, which the session cannot perform itself.
     package enum Effect: Sendable, Hashable {
@@ -66,12 +70,15 @@ package struct TerminalSession: Sendable {
         self.palette = palette
         self.snapshot = snapshot
         coordinator = Coordinator(registry, at: route)
-        windows = SceneLayout(width: width, height: height)
+        windows = SceneLayout(width: min(width, Self.sizeLimit.width), height: min(height, Self.sizeLimit.height))
         mount()
     }
 
     /// The routes that the snapshot must cover, besides those in the slots of their scenes.
-    package var routes: [Route] { [coordinator.route] + [sideRoute].compactMap(\.self) }
+    package var routes: [Route] { [searchedRoute] + [sideRoute].compactMap(\.self) }
+
+    /// The current route, or that of what its search finds, if the search is part of a route.
+    private var searchedRoute: Route { coordinator.route.searched(by: searches[coordinator.route] ?? "") }
 
     // MARK: Events
 
@@ -92,7 +99,10 @@ package struct TerminalSession: Sendable {
     ///
     /// - Returns: Whether the screen changed.
     package mutating func resize(width: Int, height: Int) -> Bool {
-        let isResized = windows.resize(width: width, height: height)
+        let isResized = windows.resize(
+            width: min(width, Self.sizeLimit.width),
+            height: min(height, Self.sizeLimit.height)
+        )
         return mount() || isResized
     }
 
@@ -102,6 +112,23 @@ package struct TerminalSession: Sendable {
             note(outcome, in: sentForms.remove(at: index).form)
         }
         return dispatch(.done(outcome))
+    }
+
+    /// Handles the first of some inputs, together with the characters after it if they are entered into a text, and removes them.
+    ///
+    /// A terminal that does not mark pasted text sends it as keys. As one text it is laid out once, and not once for each of its
+    /// characters.
+    package mutating func handle(_ inputs: inout ArraySlice<TerminalInput>) -> [Effect] {
+        let text = takesText ? String(inputs.prefix { $0.character != nil }.compactMap(\.character)) : ""
+        guard text.count > 1 else { return inputs.popFirst().map { handle($0) } ?? [] }
+        inputs = inputs.drop { $0.character != nil }
+        return handle(.paste(text))
+    }
+
+    /// Whether characters are entered into a search or a field, where a paste of them does the same.
+    private var takesText: Bool {
+        guard prompt == nil else { return true }
+        return coordinator.dialog == nil && editedField?.kind.choices.isEmpty ?? false
     }
 
     /// Handles input.
@@ -139,9 +166,9 @@ package struct TerminalSession: Sendable {
         case .edit: return beginEditing()
         case .back:
             guard searches[coordinator.route] == nil else {
+                let searched = searchedRoute
                 searches[coordinator.route] = nil
-                mount()
-                return []
+                return mount(after: searched)
             }
             return dispatch(.back)
         case .turn(let places): return dispatch(.turn(places))
@@ -180,6 +207,7 @@ package struct TerminalSession: Sendable {
     }
 
     private mutating func type(_ input: TerminalInput) -> [Effect] {
+        let searched = searchedRoute
         switch input {
         case .key(.enter): prompt = nil
         case .key(.escape), .key(.control("c")):
@@ -187,15 +215,27 @@ package struct TerminalSession: Sendable {
             searches[coordinator.route] = nil
         case .key(.backspace): _ = prompt?.popLast()
         case .key(.control("u")): prompt = ""
-        case .key(.character(let character)): prompt?.append(character)
-        case .paste(let text): prompt? += text.filter { !$0.isNewline }
+        case .key(.character(let character)): enter(String(character))
+        case .paste(let text): enter(text)
         case .key(.up): return move(by: -1)
         case .key(.down): return move(by: 1)
         default: return []
         }
         if let prompt { searches[coordinator.route] = prompt.isEmpty ? nil : prompt }
+        return mount(after: searched)
+    }
+
+    /// Appends a text to the search, up to its maximum length.
+    private mutating func enter(_ text: String) {
+        prompt = prompt.map { String(($0 + text.filter { !$0.isNewline }).prefix(Self.searchLimit)) }
+    }
+
+    /// Shows what the changed search finds among the rows that are known.
+    ///
+    /// - Returns: The request for a snapshot of everything else that it finds, unless the rows are all there are.
+    private mutating func mount(after searched: Route) -> [Effect] {
         mount()
-        return []
+        return searchedRoute == searched ? [] : [.refresh]
     }
 
     private mutating func answer(_ input: TerminalInput) -> [Effect] {
@@ -210,6 +250,17 @@ package struct TerminalSession: Sendable {
             default: break
             }
         }
+        let hidden = windows.overlayHeight - (windows.frames[.overlay]?.height ?? 0)
+        if coordinator.dialog == .help, hidden > 0 {
+            switch input {
+            case .key(.up), .key(.character("k")): return scroll(by: -1, of: hidden)
+            case .key(.down), .key(.character("j")): return scroll(by: 1, of: hidden)
+            case .key(.pageUp): return scroll(by: -10, of: hidden)
+            case .key(.pageDown): return scroll(by: 10, of: hidden)
+            case .wheel(let lines): return scroll(by: lines, of: hidden)
+            default: break
+            }
+        }
         switch input {
         case .key(.control("c")): return dispatch(.quit)
         case .key(.control("l")): return [.redraw]
@@ -221,6 +272,12 @@ package struct TerminalSession: Sendable {
         case .key, .click: return dispatch(.back)
         case .wheel, .paste: return []
         }
+    }
+
+    /// Scrolls the list of keys, which has some more lines than are in sight.
+    private mutating func scroll(by lines: Int, of hidden: Int) -> [Effect] {
+        choice = max(0, min(hidden, choice + lines))
+        return []
     }
 
     private mutating func selectChoice(_ index: Int) -> [Effect] {
@@ -242,7 +299,8 @@ package struct TerminalSession: Sendable {
     @discardableResult
     mutating func mount() -> Bool {
         let route = coordinator.route
-        let unfiltered = self.scene(of: route)
+        var unfiltered = self.scene(of: searchedRoute, besides: route)
+        unfiltered.route = route
         if let edited, !unfiltered.hasField(edited) { self.edited = nil }
         let scene = filled(unfiltered.filtered(by: searches[route] ?? ""))
         var hasChanged = windows.mount(scene, in: .main)
@@ -297,9 +355,11 @@ package struct TerminalSession: Sendable {
     }
 
     /// The scene of a route; its last known version if the snapshot does not cover the route.
-    private mutating func scene(of route: Route) -> Scene {
+    ///
+    /// - Parameter other: The route whose last known scene is shown until the first version is known; nil for none.
+    private mutating func scene(of route: Route, besides other: Route? = nil) -> Scene {
         let isCovered = snapshot.covers(route)
-        if !isCovered, let scene = cachedScenes[route] { return scene }
+        if !isCovered, let scene = cachedScenes[route] ?? other.flatMap({ cachedScenes[$0] }) { return scene }
         let scene = registry.scene(for: route, of: snapshot)
         guard isCovered else { return scene }
         if cachedScenes.count >= Self.sceneLimit { cachedScenes = [:] }

@@ -37,27 +37,45 @@ struct TabBar {
     }
 
     /// The tab at a column of the screen.
-    func tab(at column: Int) -> String? {
-        var left = 0
-        for (index, scene) in registry.tabs.enumerated() {
-            let right = left + CharacterWidth.columns(of: text(index, scene.title))
-            if (left..<right).contains(column) { return scene.root }
-            left = right
+    func tab(at column: Int, of scene: Scene, in frame: SceneLayout.Frame) -> String? {
+        tabs(of: scene, in: frame).first { $0.columns.contains(column) }?.row.id
+    }
+
+    /// The tabs that are in sight. Where they do not all fit beside the readiness, the first ones give way to the current one.
+    private func tabs(of scene: Scene, in frame: SceneLayout.Frame) -> [(row: Row, text: String, columns: Range<Int>)] {
+        let rows = scene.components.first?.rows ?? []
+        let texts = rows.enumerated().map { text($0.offset, $0.element.cells.first?.text ?? "") }
+        let widths = texts.map { CharacterWidth.columns(of: $0) }
+        let end = frame.column + max(0, frame.width - (readiness(of: scene)?.columns ?? 0))
+        let current = rows.firstIndex { $0.id == coordinator.tab } ?? 0
+        var first = 0
+        while first < current, widths[first...current].reduce(frame.column, +) > end { first += 1 }
+        var left = frame.column
+        return rows.indices.dropFirst(first).map { index in
+            let right = min(end, left + widths[index])
+            defer { left = right }
+            return (rows[index], texts[index], left..<right)
         }
-        return nil
+    }
+
+    private func readiness(of scene: Scene) -> StyledText? {
+        scene.components.last?.rows.first?.cells.first?.displayed(palette)
     }
 
     /// Draws the tabs.
     func draw(_ scene: Scene, on canvas: inout Canvas, in frame: SceneLayout.Frame) {
         canvas.fill(palette.attributes(.bar), line: frame.line, column: frame.column, width: frame.width)
-        let readiness = scene.components.last?.rows.first?.cells.first?.displayed(palette)
+        let readiness = readiness(of: scene)
         let columns = readiness?.columns ?? 0
-        var column = frame.column
-        for (index, row) in (scene.components.first?.rows ?? []).enumerated() {
-            let cell = row.cells.first ?? ""
-            let attributes = palette.attributes(cell.spans.first?.style ?? .bar)
-            let room = frame.column + frame.width - columns - column
-            column += canvas.write(text(index, cell.text), attributes, line: frame.line, column: column, width: room)
+        for tab in tabs(of: scene, in: frame) {
+            let attributes = palette.attributes(tab.row.cells.first?.spans.first?.style ?? .bar)
+            canvas.write(
+                tab.text,
+                attributes,
+                line: frame.line,
+                column: tab.columns.lowerBound,
+                width: tab.columns.count
+            )
         }
         let start = frame.column + frame.width - columns
         if let readiness, start > frame.column {

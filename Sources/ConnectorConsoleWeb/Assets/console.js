@@ -31,25 +31,66 @@
   const rows = (component) => byId("c" + component)?.querySelector("[data-rows]");
   const focusable = "a[href], button, input, select, textarea, [tabindex]";
 
-  // Changes a part of the page, and preserves the focus in it and the forms that the user has edited.
-  const change = (element, content, put) => {
-    const active = element.contains(document.activeElement) ? document.activeElement : null;
-    const index = active && active !== element ? [...element.querySelectorAll(focusable)].indexOf(active) : -1;
-    for (const form of element.querySelectorAll("form[data-touched]")) {
-      content.getElementById(form.id)?.replaceWith(form);
+  // What an element is, whatever its place: two with the same identity do the same.
+  const identity = (element) => JSON.stringify([
+    element.localName, element.id, element.name, element.localName === "button" ? element.value : "",
+    element.getAttribute("href"), element.getAttribute("role"),
+  ]);
+  const placeOf = (element) => ({
+    element, known: identity(element), around: element.parentElement?.closest("[id]")?.id ?? "main",
+  });
+  // Moves the focus back to a place: to the element that does the same there or, if there is none, to a region around it, where
+  // Enter does nothing. It never moves to a button that does something else.
+  const focusOn = ({ element, known, around }) => {
+    const part = byId(around) ?? byId("main");
+    const isSame = (other) => identity(other) === known;
+    const same = element.isConnected ? element : [...(part?.querySelectorAll(focusable) ?? [])].find(isSame);
+    const region = "[role=region][tabindex]";
+    (same ?? part?.querySelector(region) ?? part?.closest(region) ?? byId("main"))?.focus({ preventScroll: true });
+  };
+  // Runs a change. The focus stays where it is, and a log at its end or where its reader has scrolled it.
+  const keepingPlace = (change) => {
+    const focus = placeOf(document.activeElement ?? body);
+    const logs = new Map();
+    for (const log of document.querySelectorAll("[role=log]")) {
+      const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 4;
+      logs.set(log.getAttribute("aria-label"), { log, top: isAtEnd ? undefined : log.scrollTop });
     }
-    const isKept = content.contains(active);
-    const after = put(content);
-    if (isKept) active.focus({ preventScroll: true });
-    else if (index >= 0) after.querySelectorAll(focusable)[index]?.focus({ preventScroll: true });
+    change();
+    if (focus.element !== body && document.activeElement === body) focusOn(focus);
+    for (const log of document.querySelectorAll("[role=log]")) {
+      const before = logs.get(log.getAttribute("aria-label"));
+      if (before?.top === undefined) log.scrollTop = log.scrollHeight;
+      // The browser itself keeps the lines in sight of a log that is not a new element.
+      else if (before.log !== log) log.scrollTop = before.top;
+    }
+  };
+  // The fields that a form has, without their values.
+  const fieldsOf = (form) => JSON.stringify([...form.elements].map((field) => [
+    field.localName, field.name, field.getAttribute("aria-required"), field.inputMode,
+    [...(field.options ?? [])].map((option) => option.value),
+  ]));
+  // Keeps the forms that the user has begun to fill in: as they are, or what was entered into the fields that are still there.
+  const keepForms = (element, content) => {
+    for (const form of element.querySelectorAll("form[data-touched]")) {
+      const next = content.getElementById(form.id);
+      if (!next) continue;
+      if (fieldsOf(form) === fieldsOf(next)) {
+        next.replaceWith(form);
+        continue;
+      }
+      for (const field of form.elements) {
+        const same = field.name.startsWith("f.") && next.elements.namedItem(field.name);
+        if (same) same.value = field.value;
+      }
+      next.dataset.touched = "";
+      notify("the form has changed: check what you have entered", "warning");
+    }
   };
   const replace = (element, content) => {
     if (!element) return;
-    change(element, content, (content) => {
-      const after = content.firstElementChild;
-      element.replaceWith(content);
-      return after;
-    });
+    keepForms(element, content);
+    element.replaceWith(content);
   };
   // Replaces only the cells of a row that differ: a cell renders faster than a row, and a row faster than a table.
   const replaceRow = (row, content) => {
@@ -68,9 +109,21 @@
     fill: (id, html) => {
       const element = byId(id);
       if (!element) return;
-      change(element, parse(html), (content) => { element.replaceChildren(content); return element; });
+      const content = parse(html);
+      keepForms(element, content);
+      element.replaceChildren(content);
     },
     text: (id, text) => { const element = byId(id); if (element) element.textContent = text; },
+    title: (text) => {
+      document.querySelector("h1").textContent = text;
+      document.title = text + " · " + document.querySelector(".brand span").textContent;
+    },
+    show: (id) => { const element = byId(id); if (element) element.hidden = false; },
+    name: (component, title) => {
+      const section = byId("c" + component);
+      for (const heading of section?.querySelectorAll("h2, caption") ?? []) heading.textContent = title;
+      section?.querySelector("[role=region]")?.setAttribute("aria-label", title + ", table");
+    },
     columns: (component, hidden) => byId("c" + component)?.querySelector("table")?.setAttribute("class", hidden),
     remove: (component, row, count) => {
       const list = rows(component);
@@ -78,9 +131,7 @@
     },
     insert: (component, row, html) => {
       const list = rows(component);
-      const isAtEnd = list && list.getAttribute("role") === "log" && row === list.children.length;
       list?.insertBefore(parse(html), list.children[row] ?? null);
-      if (isAtEnd) list.scrollTop = list.scrollHeight;
     },
     notify: (text, state) => notify(text, state === "open" ? "good" : state === "failed" ? "bad" : "warning"),
   };
@@ -106,7 +157,10 @@
       if (row.isConnected) for (const [name, ...values] of changes) rowOperations[name](row, ...values);
     }
     if (deferred.size > 0 && !deferTimer) {
-      deferTimer = setTimeout(() => { deferTimer = undefined; drawRows([...deferred.keys()].slice(0, 12)); }, 250);
+      deferTimer = setTimeout(() => {
+        deferTimer = undefined;
+        keepingPlace(() => drawRows([...deferred.keys()].slice(0, 12)));
+      }, 250);
     }
   };
   const draw = () => {
@@ -127,11 +181,11 @@
     drawRows([...deferred.keys()].filter(isNear));
   };
   const schedule = () => {
-    if (!isScheduled) requestAnimationFrame(draw);
+    if (!isScheduled) requestAnimationFrame(() => keepingPlace(draw));
     isScheduled = true;
   };
   addEventListener("scroll", () => { if (deferred.size > 0) schedule(); }, { capture: true, passive: true });
-  addEventListener("beforeprint", () => drawRows([...deferred.keys()]));
+  addEventListener("beforeprint", () => keepingPlace(() => drawRows([...deferred.keys()])));
 
   // MARK: The stream
 
@@ -145,42 +199,71 @@
     live.textContent = text;
     live.dataset.state = state;
   };
-  const lose = () => {
-    if (live?.dataset.state !== "lost") show("lost", "no answer since " + new Date().toLocaleTimeString());
+  // When the host last answered.
+  let heard = new Date();
+  const lose = () => show("lost", "no answer since " + heard.toISOString());
+  // A host that hangs, or a network that drops everything, breaks no connection: it is only silent. The stream brings an event at
+  // least every five seconds, so silence for three times as long is no answer.
+  const patience = 15000;
+  let silence;
+  const listen = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      lose();
+      disconnect();
+      follow();
+    }, patience);
   };
-  // Why the page needs a new login, which a stream does not tell; undefined if it needs none, or the host does not answer.
-  const loginRefusal = async () => {
+  const hear = () => {
+    heard = new Date();
+    show("live");
+    listen();
+  };
+  // Why the host refuses the stream, which an EventSource does not tell; undefined if it no longer does, or does not answer.
+  const refusal = async (url) => {
     try {
-      const response = await fetch(location.href, { headers: { Accept: "application/json" } });
-      return response.status === 401 ? (await response.json()).errors[0].message : undefined;
+      const answer = await fetch(url, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(patience) });
+      if (!answer.ok) return { status: answer.status, sentence: (await answer.json()).errors[0].message };
+      answer.body.cancel();
     } catch {
-      return undefined;
+      // It does not answer, or something in between does.
     }
+    return undefined;
   };
   const follow = () => {
-    if (!body.dataset.live || source) return;
+    if (!body.dataset.live || source || document.hidden) return;
     const query = "at=" + encodeURIComponent(body.dataset.live) + "&version=" + encodeURIComponent(version);
-    source = new EventSource("/-/live?" + query);
-    source.onopen = () => show("live");
+    const url = "/-/live?" + query;
+    source = new EventSource(url);
+    listen();
+    source.onopen = hear;
+    source.addEventListener("alive", hear);
     source.onerror = async () => {
-      lose();
       // A browser reconnects after a broken connection, but not after a status other than 200.
-      if (source?.readyState !== EventSource.CLOSED) return;
+      if (source?.readyState !== EventSource.CLOSED) return lose();
       disconnect();
-      const refusal = await loginRefusal();
+      const refused = await refusal(url);
       if (source) return;
-      if (refusal) show("lost", refusal);
-      else setTimeout(() => { if (!document.hidden) follow(); }, 5000);
+      if (refused) {
+        heard = new Date();
+        show("lost", refused.sentence);
+      } else lose();
+      // Only a new login admits a page whose session has ended.
+      if (refused?.status !== 401) setTimeout(follow, 5000);
     };
     source.onmessage = (event) => {
       version = event.lastEventId;
-      show("live");
+      hear();
       pending.push(...JSON.parse(event.data));
       schedule();
       if (pending.length > limit) restart();
     };
   };
-  const disconnect = () => { source?.close(); source = undefined; };
+  const disconnect = () => {
+    clearTimeout(silence);
+    source?.close();
+    source = undefined;
+  };
   // A browser that has not rendered a frame for a long time fetches the whole page instead of queueing more changes.
   const limit = 2000;
   const restart = () => {
@@ -193,7 +276,7 @@
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : follow()));
   addEventListener("pagehide", disconnect);
   addEventListener("pageshow", follow);
-  if (!document.hidden) follow();
+  follow();
 
   // MARK: Actions
 
@@ -287,6 +370,7 @@
     if (form.method !== "post" || !["/-/act", "/-/call"].includes(form.getAttribute("action"))) return;
     event.preventDefault();
     const button = event.submitter;
+    const focus = button && placeOf(button);
     const fields = new URLSearchParams(new FormData(form));
     if (button?.name) fields.append(button.name, button.value);
     const name = button?.getAttribute("aria-label") || button?.textContent || "working";
@@ -308,7 +392,7 @@
     } finally {
       if (isCall) sending.delete(form.id);
       button?.removeAttribute("aria-busy");
-      if (document.activeElement === body) button?.focus();
+      if (focus && document.activeElement === body) focusOn(focus);
     }
   });
   // Neither a double click nor a key that is held down sends a form more than once, however soon the answer comes.

@@ -69,7 +69,9 @@ struct LivePage {
             ["replace", "tabs", .string(PageView.navigation(content).text)],
             ["fill", "scene", .string(view.body().text)],
             ["text", "command", .string(content.scene.commandLine ?? "")],
+            ["title", .string(content.scene.title)],
         ]
+        if content.isSearchable { operations.append(["show", "search"]) }
         if canAct { operations.append(["fill", "scene-acts", .string(PageView.acts(content.scene).text)]) }
         return operations
     }

@@ -8,8 +8,8 @@ internal import ConnectorPlatform
 
 /// The pages that browsers watch, kept up to date.
 ///
-/// Takes one snapshot of the host for all watched pages, at most four times a second, and none while no page is watched. Each
-/// request for a page takes one more.
+/// Takes one snapshot of the host for all watched pages of a permission, at most four times a second, and none while no page is
+/// watched. Each request for a page takes one more.
 actor LivePages {
     /// A page as clients with a certain permission see it.
     private struct Key: Hashable {
@@ -31,8 +31,9 @@ actor LivePages {
 
     /// The minimum time between two snapshots for all pages.
     static let interval: Duration = .milliseconds(250)
-    /// The longest silence on a connection: proxies close quiet ones, and only a write reveals that a client is gone.
-    static let quiet: Duration = .seconds(15)
+    /// The longest silence on a connection. Proxies close quiet ones, only a write reveals that a client is gone, and a page that
+    /// hears nothing for three times as long says that the host does not answer.
+    static let quiet: Duration = .seconds(5)
     /// The maximum number of pages kept while no browser watches them.
     private static let idleLimit = 64
     /// The maximum number of concurrent watchers.
@@ -52,7 +53,7 @@ actor LivePages {
         await withDiscardingTaskGroup { group in
             // A model may yield only when something changes, so quiet watchers are also woken by time.
             group.addTask {
-                while (try? await Task.sleep(for: Self.quiet)) != nil { await self.wakeIfQuiet() }
+                while (try? await Task.sleep(for: self.timeUntilQuiet)) != nil { await self.wakeIfQuiet() }
             }
             for await _ in console.changes {
                 await update()
@@ -66,8 +67,8 @@ actor LivePages {
 
     /// The newest content of a page for clients with a permission, and the name of its version.
     func content(of address: PageAddress, for permission: Permission) async -> (content: PageContent, version: String) {
-        let asked = Key(address: address, permission: permission)
-        let content = content(asked, await console.snapshot(for: [address.route]))
+        let snapshot = await console.snapshot(for: [address.sceneRoute], permittingActs: permission == .act)
+        let content = PageContent(address, registry, snapshot)
         evictIdle()
         // The page number in the content's address is clamped to the last page.
         let key = Key(address: content.address, permission: permission)
@@ -80,14 +81,10 @@ actor LivePages {
         return (content, name(of: page.version))
     }
 
-    /// The content of a page in a snapshot, limited to what the permission allows to see.
-    private func content(_ key: Key, _ snapshot: ConsoleSnapshot) -> PageContent {
-        PageContent(key.address, registry, key.permission == .act ? snapshot : snapshot.forReaders)
-    }
-
-    /// The current scene at a route, with all its rows.
-    func scene(at route: Route) async -> Scene {
-        registry.scene(for: route, of: await console.snapshot(for: [route]))
+    /// The current scene of a page for clients who may act, with all its rows.
+    func scene(at address: PageAddress) async -> Scene {
+        let route = address.sceneRoute
+        return registry.scene(for: route, of: await console.snapshot(for: [route]))
     }
 
     // MARK: Watching
@@ -138,12 +135,22 @@ actor LivePages {
     func update() async {
         let watched = pages.filter { $0.value.watchers > 0 }.keys
         guard !watched.isEmpty else { return }
-        let snapshot = await console.snapshot(for: Array(Set(watched.map(\.address.route))))
         var hasChanged = false
-        for key in watched {
-            hasChanged = pages[key]?.update(content(key, snapshot), as: newVersion()) ?? false || hasChanged
+        for (permission, keys) in Dictionary(grouping: watched, by: \.permission) {
+            let routes = Array(Set(keys.map(\.address.sceneRoute)))
+            let snapshot = await console.snapshot(for: routes, permittingActs: permission == .act)
+            for key in keys {
+                let content = PageContent(key.address, registry, snapshot)
+                hasChanged = pages[key]?.update(content, as: newVersion()) ?? false || hasChanged
+            }
         }
         if hasChanged { wake() } else { wakeIfQuiet() }
+    }
+
+    /// How long until the watchers have been quiet for too long.
+    private var timeUntilQuiet: Duration {
+        let (end, now) = (woken.saturatingAdding(Self.quiet.nanoseconds), clock.now())
+        return end > now ? .nanoseconds(Int64(clamping: end - now)) : .zero
     }
 
     private func wakeIfQuiet() {

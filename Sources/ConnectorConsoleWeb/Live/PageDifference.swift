@@ -19,6 +19,9 @@ struct PageDifference: Sendable {
             add("replace", "readiness", .string(PageView.readiness(new).text))
         }
         if old.tabs != new.tabs { add("replace", "tabs", .string(PageView.navigation(new).text)) }
+        if old.scene.title != new.scene.title { add("title", .string(new.scene.title)) }
+        // A search that is being typed stays, even if the list becomes short.
+        if new.isSearchable, !old.isSearchable { add("show", "search") }
         if old.scene.commandLine != new.scene.commandLine {
             add("text", "command", .string(new.scene.commandLine ?? ""))
         }
@@ -34,6 +37,9 @@ struct PageDifference: Sendable {
         let whole = Self.redrawn(changes, from: old.scene, to: new.scene)
         for component in whole.sorted() {
             add("replace", .string("c\(component)"), .string(view.component(component).text))
+        }
+        for case .frame(let component, let frame) in changes where !whole.contains(component) {
+            add("name", number(component), .string(frame.title))
         }
         for component in Set(changes.compactMap(\.component)).subtracting(whole).sorted() {
             let hidden = SceneView.hiddenColumns(of: new.scene.components[component])
@@ -64,8 +70,8 @@ struct PageDifference: Sendable {
         var redrawn: Set<Int> = []
         for change in changes {
             guard let component = change.component else { continue }
-            if case .frame = change { redrawn.insert(component) }
             let (now, before) = (new.components[component], old.components[component])
+            if case .frame = change, !now.isRenamed(from: before) { redrawn.insert(component) }
             if now.hasActs != before.hasActs || now.shape == .buttons || now.shape == .tabs {
                 redrawn.insert(component)
             }
@@ -101,6 +107,16 @@ struct PageDifference: Sendable {
     }
 
     private func number(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+}
+
+extension Component {
+    /// Whether it is a table that differs only in its title, which may count its rows, and in those.
+    fileprivate func isRenamed(from old: Component) -> Bool {
+        guard [.tree, .table].contains(shape), !title.isEmpty, !old.title.isEmpty else { return false }
+        var renamed = old
+        (renamed.title, renamed.rows) = (title, rows)
+        return renamed == self
+    }
 }
 
 extension Row {

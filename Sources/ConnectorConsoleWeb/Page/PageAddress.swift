@@ -13,6 +13,9 @@ struct PageAddress: Sendable, Hashable {
     /// The page number within long lists, from 1.
     var page = 1
 
+    /// The route whose scene the page shows: that of what the search finds, if the search is part of a route.
+    var sceneRoute: Route { route.searched(by: search) }
+
     /// The maximum length of a search, in characters.
     private static let searchLimit = 200
 

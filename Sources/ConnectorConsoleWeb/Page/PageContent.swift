@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
 
@@ -28,6 +29,8 @@ struct PageContent: Sendable, Equatable {
     let isFound: Bool
     /// The last changes of state, for announcements.
     let transitions: [HostHistory.Transition]
+    /// The moment that it shows. Contents that differ only in it are equal.
+    let time: Timestamp
 
     /// A section: the root of its routes, and its title.
     struct Tab: Sendable, Hashable {
@@ -41,9 +44,10 @@ struct PageContent: Sendable, Equatable {
 
     /// Makes the content of a page from a snapshot.
     init(_ address: PageAddress, _ registry: ConsoleRegistry, _ snapshot: ConsoleSnapshot) {
-        let found = registry.knownScene(for: address.route, of: snapshot)
+        let found = registry.knownScene(for: address.sceneRoute, of: snapshot)
         isFound = found != nil
-        var scene = (found ?? registry.scene(for: address.route, of: snapshot)).filtered(by: address.search)
+        var scene = (found ?? registry.scene(for: address.sceneRoute, of: snapshot)).filtered(by: address.search)
+        scene.route = address.route
         totals = scene.components.map(\.rows.count)
         var address = address
         let pages = max(1, ((totals.max() ?? 0) + Self.rowLimit - 1) / Self.rowLimit)
@@ -57,7 +61,8 @@ struct PageContent: Sendable, Equatable {
                 let end = max(0, rows.count - first)
                 scene.components[index].rows = Array(rows[max(0, end - Self.rowLimit)..<end])
             } else {
-                scene.components[index].rows = Array(rows.dropFirst(first).prefix(Self.rowLimit))
+                let above = scene.components[index].shape == .tree ? Self.ancestors(of: first, in: rows) : []
+                scene.components[index].rows = above + rows.dropFirst(first).prefix(Self.rowLimit)
             }
         }
         self.address = address
@@ -70,6 +75,19 @@ struct PageContent: Sendable, Equatable {
         isReady = snapshot.report.isReady
         isSimulated = snapshot.commands.isSimulated
         transitions = snapshot.history.transitions.suffix(Self.transitionLimit)
+        time = snapshot.time
+    }
+
+    /// The ancestors of a row of a tree, from the top: without them, a page that begins below one would not say where.
+    private static func ancestors(of index: Int, in rows: [Row]) -> [Row] {
+        guard rows.indices.contains(index) else { return [] }
+        var ancestors: [Row] = []
+        var depth = rows[index].depth
+        for row in rows[..<index].reversed() where row.depth < depth {
+            ancestors.append(row)
+            depth = row.depth
+        }
+        return ancestors.reversed()
     }
 
     /// The number of pages.

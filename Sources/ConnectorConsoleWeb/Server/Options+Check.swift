@@ -8,8 +8,8 @@ extension WebConsole.Options {
     /// Checks that these options admit no one by mistake.
     ///
     /// - Throws: `invalid-value` for an address other than loopback without a certificate or without a token, for a wildcard
-    ///   address without a name, for a number that is not a port, for a token that is too short, and for a name that is not just a
-    ///   host name or an IP address.
+    ///   address without a name, for a number that is not a port, for a token that is too short, for two tokens that are the same, and
+    ///   for a name that is not just a host name or an IP address.
     package func check() throws(ConnectorError) {
         guard (0...65535).contains(address.port) else {
             throw ConnectorError(.invalidValue, "a port must be a number from 0 to 65535, not \(address.port)")
@@ -17,6 +17,13 @@ extension WebConsole.Options {
         let minimum = Authenticator.minimumTokenLength
         for token in [token, readToken].compactMap(\.self) where token.reveal().utf8.count < minimum {
             throw ConnectorError(.invalidValue, "a token of the console must have at least \(minimum) bytes")
+        }
+        if let token, let readToken, token.reveal() == readToken.reveal() {
+            throw ConnectorError(
+                .invalidValue,
+                "the token that lets people act is also the one that lets them only see",
+                fix: "use two different tokens"
+            )
         }
         for name in names where !Self.isHost(name) {
             throw ConnectorError(

@@ -13,7 +13,10 @@ extension WebResponder {
         guard let address = query["at"].flatMap(PageAddress.init) else {
             return refusal(400, .invalid, "at is not a route", request)
         }
-        guard await pages.hasRoom else { return ServerResponse(status: 503) }
+        guard await pages.hasRoom else {
+            let sentence = "this page does not update: \(LivePages.watcherLimit) others are open; close one of them"
+            return refusal(503, .unavailable, sentence, request)
+        }
         let version = request.fields["Last-Event-ID"] ?? query["version"] ?? ""
         return ServerResponse(
             status: 200,
@@ -47,8 +50,9 @@ extension WebResponder {
                 try await writer.write(frame.bytes)
                 version = frame.version
             } else {
-                // Writing this comment fails if the client has disconnected.
-                try await writer.write(Array(":\n\n".utf8))
+                // Writing this fails if the client has disconnected; the page that gets it knows that the host still answers. It is an
+                // event with data, because scripts see nothing else.
+                try await writer.write(Array("event: alive\ndata: .\n\n".utf8))
             }
         }
     }

@@ -19,8 +19,8 @@ struct WebResponder: Sendable {
     let authenticator: Authenticator
     /// The pages.
     let pages: LivePages
-    /// Performs acts and makes the scenes.
-    let console: Console
+    /// Performs the acts that pages send.
+    let acts: PageActs
     /// Serves the API; nil without a host.
     let api: ControlAPI?
     /// The route of `/`.
@@ -119,7 +119,7 @@ struct WebResponder: Sendable {
         guard let form = PostedForm(String(request.path), fields), let key = fields["act"] else {
             return refusal(400, .invalid, "the form names no act, or no page to return to", request)
         }
-        guard let act = await pages.scene(at: form.address.route).act(key) else {
+        guard let act = await pages.scene(at: form.address).act(key) else {
             return refusal(409, .conflict, "this action is no longer available: reload the page", request)
         }
         return await perform(act, form, request, session)
@@ -130,7 +130,7 @@ struct WebResponder: Sendable {
         guard let form = PostedForm(String(request.path), fields) else {
             return refusal(400, .invalid, "the form names no page to return to", request)
         }
-        let scene = await pages.scene(at: form.address.route)
+        let scene = await pages.scene(at: form.address)
         // A program that posts without naming a form means the first one.
         let named = fields[PostedForm.form].map { name in scene.component(name) }
         guard let component = named ?? scene.components.first(where: { $0.form != nil }), let found = component.form
@@ -138,6 +138,12 @@ struct WebResponder: Sendable {
             return refusal(409, .conflict, "this form is no longer available: reload the page", request)
         }
         var draft = CallDraft(component: component.id, values: CallDraft.values(of: fields))
+        // The form may have changed since its page was made. What was entered into a field that is gone must not get lost unseen.
+        let known = Set(found.fields.map(\.name))
+        if let gone = draft.values.filter({ !$0.value.isEmpty && !known.contains($0.key) }).keys.min() {
+            let sentence = "this form no longer has the field \(gone.prefix(200)): reload the page"
+            return refusal(409, .conflict, sentence, request)
+        }
         do throws(FormFault) {
             return await perform(try found.act(draft.values), form, request, session, draft)
         } catch {
@@ -171,7 +177,9 @@ struct WebResponder: Sendable {
             // The page's script asks the question and posts again.
             return ServerResponse(["version": 1, "question": .string(question)], status: 428)
         }
-        let outcome = await console.perform(act)
+        let outcome = await acts.perform(act)
+        // The page was left before the act ended, so the next one says how it did.
+        if Task.isCancelled, let session { authenticator.setMessage(outcome.sentence, for: session) }
         if var draft, !outcome.fieldErrors.isEmpty {
             draft.faults = outcome.fieldErrors
             return await rejected(draft, FormFault(outcome.fieldErrors), form, request)
@@ -201,7 +209,11 @@ struct WebResponder: Sendable {
     /// Refuses a body that exceeds the limit; the rest of it is not read.
     func tooLarge(_ request: ServerRequest) -> ServerResponse {
         guard isAPI(request.path), !request.wantsPage else {
-            return rejection(413, .tooLarge, "the body is too large", request)
+            let sentence =
+                request.path == PostedForm.call
+                ? "a form has at most \(Self.bodyLimit >> 10) KiB; the API takes \(ControlAPI.bodyLimit >> 10) KiB"
+                : "the body is too large"
+            return rejection(413, .tooLarge, sentence, request)
         }
         var response = ServerResponse(ControlAPI.bodyTooLarge, status: 413)
         response.isLast = true

@@ -17,11 +17,13 @@ final class WebServer: Sendable {
     private let options: WebConsole.Options
     private let console: Console
     private let host: ConnectorHost?
-    private let pages: LivePages
+    /// The pages that browsers watch.
+    let pages: LivePages
     /// Authenticates clients.
     let authenticator: Authenticator
     private let limits: ServerLimits
     private let acts: ControlActs
+    private let pageActs: PageActs
     private let clock: any HostClock
     private let tls: NIOSSLContext?
     private let announce: @Sendable (String) -> Void
@@ -50,6 +52,7 @@ final class WebServer: Sendable {
         self.announce = announce
         tls = try options.certificate.map { certificate throws(ConnectorError) in try Self.context(certificate) }
         pages = LivePages(console, clock: clock)
+        pageActs = PageActs(console)
         authenticator = Authenticator(
             act: options.token,
             read: options.readToken,
@@ -70,6 +73,7 @@ final class WebServer: Sendable {
         defer { running.cancel() }
         let following = Task { [pages] in await pages.run() }
         defer { following.cancel() }
+        defer { pageActs.end() }
         let server = HTTPServer(
             .address(options.address.host, port: options.address.port),
             limits: limits,
@@ -105,7 +109,7 @@ final class WebServer: Sendable {
             origins: Origins(options.address, names: options.names, isSecure: tls != nil),
             authenticator: authenticator,
             pages: pages,
-            console: console,
+            acts: pageActs,
             api: host.map { ControlAPI($0, acts: acts) },
             start: start,
             title: options.title,

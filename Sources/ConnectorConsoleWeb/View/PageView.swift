@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
 
@@ -42,6 +43,7 @@ struct PageView: Sendable {
             markup.append(Self.navigation(content))
             markup.element("main", ("id", "main"), ("tabindex", "-1")) { markup in
                 if content.isSimulated { simulation(&markup) }
+                if !isWaiting { moment(content.time, &markup) }
                 heading(content, &markup)
                 if let message { markup.element("p", ("class", "message"), text: message) }
                 if canAct { form(content.address, &markup) }
@@ -171,9 +173,14 @@ struct PageView: Sendable {
             if canAct {
                 markup.element("div", ("class", "acts"), ("id", "scene-acts")) { $0.append(Self.acts(scene)) }
             }
-            guard content.isSearchable else { return }
-            markup.element("form", ("role", "search"), ("method", "get"), ("action", scene.route.description)) {
-                markup in
+            markup.element(
+                "form",
+                ("id", "search"),
+                ("role", "search"),
+                ("method", "get"),
+                ("action", scene.route.description),
+                ("hidden", content.isSearchable ? nil : "")
+            ) { markup in
                 markup.element("label", ("for", "q"), ("class", "hidden"), text: "Search in \(scene.title)")
                 markup.void(
                     "input",
@@ -216,6 +223,15 @@ struct PageView: Sendable {
         return crumbs
     }
 
+    /// The moment that a page shows, in browsers without scripts.
+    private func moment(_ time: Timestamp, _ markup: inout Markup) {
+        markup.element("noscript") { markup in
+            markup.element("p", ("class", "banner")) { markup in
+                markup.write("Without JavaScript this page does not update. It shows \(time).")
+            }
+        }
+    }
+
     private func simulation(_ markup: inout Markup) {
         markup.element("p", ("class", "banner")) { markup in
             markup.element("b", text: "The vendors are simulated.")
@@ -246,9 +262,13 @@ struct PageView: Sendable {
     private func footer(_ markup: inout Markup) {
         markup.element("footer") { markup in
             markup.element("span", text: "connector-host \(ConnectorHost.version)")
-            guard hasAPI else { return }
-            markup.element("a", ("href", "/metrics"), text: "Metrics")
-            markup.element("a", ("href", "/api/v1/openapi.json"), text: "API")
+            if hasAPI {
+                markup.element("a", ("href", "/metrics"), text: "Metrics")
+                markup.element("a", ("href", "/api/v1/openapi.json"), text: "API")
+            }
+            markup.element("form", ("method", "post"), ("action", Self.prefix + "leave")) { markup in
+                markup.element("button", text: "Leave")
+            }
         }
         markup.element(
             "div",
@@ -266,7 +286,7 @@ extension PageContent {
     var isSearchable: Bool {
         !address.search.isEmpty
             || zip(scene.components, totals).contains { component, total in
-                total > 5 && [.tree, .table, .log, .timeline].contains(component.shape)
+                total > 5 && [.tree, .table, .log, .text, .timeline].contains(component.shape)
             }
     }
 }

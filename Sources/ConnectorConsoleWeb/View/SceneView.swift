@@ -40,6 +40,7 @@ struct SceneView: Sendable {
                     + "i-\(Escaping.className(component.id))"
             ),
             ("id", "c\(index)"),
+            ("hidden", isInBar(component) ? "" : nil),
             ("aria-labelledby", heading),
             ("aria-label", heading == nil ? content.scene.title : nil)
         ) { markup in
@@ -61,13 +62,18 @@ struct SceneView: Sendable {
                 )
                 markup.append(view.markup())
             case .details, .form: list("dl", component, index, &markup)
-            case .timeline, .log: list("ol", component, index, &markup)
+            case .timeline, .log, .text: list("ol", component, index, &markup)
             case .buttons where canAct: markup.append(Self.buttons(component.rows.flatMap(\.acts)))
             case .tabs: tabs(component, &markup)
             default: list("div", component, index, &markup)
             }
         }
         return markup
+    }
+
+    /// Whether the bar of every page already says what a component says.
+    private func isInBar(_ component: Component) -> Bool {
+        content.hasHost && content.scene.route == .gates && component.id == "summary"
     }
 
     private func table(_ component: Component, _ index: Int, _ markup: inout Markup) {
@@ -159,7 +165,7 @@ struct SceneView: Sendable {
                     markup.element("dd") { markup in Self.linked(row.link, cell, &markup) }
                 }
             }
-        case .timeline, .log:
+        case .timeline, .log, .text:
             // A list item loses its implicit role if its list has the role `log`.
             markup.element("li", ("role", component.shape == .log ? "listitem" : nil)) { markup in
                 for (index, cell) in row.cells.enumerated() {

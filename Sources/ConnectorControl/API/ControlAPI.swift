@@ -75,6 +75,12 @@ package struct ControlAPI: Sendable {
         await respond(ServerRequest(method, target))
     }
 
+    /// The error for a path that the API does not have. A client recognizes by it a host of another release, so its code and its
+    /// message stay the same.
+    package static func absence(of path: some StringProtocol) -> ConnectorError {
+        ConnectorError(.missing, "there is no path \(path.prefix(200))")
+    }
+
     /// Responds to a request. Cancelling the task cancels the call or the change that the request started.
     package func respond(_ request: ServerRequest) async -> ServerResponse {
         let path = request.path
@@ -85,11 +91,8 @@ package struct ControlAPI: Sendable {
             return ServerResponse(error, status: 400)
         }
         guard !found.isEmpty else {
-            let error = ConnectorError(
-                .missing,
-                "there is no path \(path.prefix(200))",
-                fix: suggestion(for: String(path.prefix(200)), among: endpoints.map(\.path))
-            )
+            var error = Self.absence(of: path)
+            error.fix = suggestion(for: String(path.prefix(200)), among: endpoints.map(\.path))
             return ServerResponse(error, status: 404)
         }
         guard let (endpoint, segments) = found.first(where: { $0.endpoint.takes(request.method) }) else {

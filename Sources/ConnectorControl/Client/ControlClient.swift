@@ -24,8 +24,8 @@ package struct ControlClient: Sendable {
     ///
     /// - Parameter timeout: The timeout of the request; nil for none.
     /// - Returns: The document; nil if no host listens.
-    /// - Throws: `unavailable` if the host does not respond, or is too busy to; the error that the host returned; a parsing error if
-    ///   the response is not JSON; what ``ControlSocket/connect(_:in:)`` throws.
+    /// - Throws: `unavailable` if the host does not respond, or is too busy to; the error that the host returned; `protocol` if the
+    ///   response is not JSON; what ``ControlSocket/connect(_:in:)`` throws.
     package func get(_ path: String, within timeout: Duration? = timeout) async throws(ConnectorError) -> JSONValue? {
         try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: timeout)
     }
@@ -55,7 +55,7 @@ package struct ControlClient: Sendable {
         let fields: HTTPFields = ["Accept": "application/json", "Content-Type": "application/json"]
         let request = ServerRequest("POST", path, fields, body: JSONValue.object(body).utf8())
         guard let answer = try await exchange(request, within: nil, takesRefusals: true) else { return nil }
-        return try JSONValue(document: answer, file: path)
+        return try read(answer, of: path)
     }
 
     /// Reads the documents of a JSON Lines stream until the body stops it, the host ends or the task is cancelled.
@@ -89,7 +89,21 @@ package struct ControlClient: Sendable {
         within patience: Duration?
     ) async throws(ConnectorError) -> JSONValue? {
         guard let answer = try await exchange(request, within: patience) else { return nil }
-        return try JSONValue(document: answer, file: request.target)
+        return try read(answer, of: request.target)
+    }
+
+    /// Reads an answer, and says who gave it if it is not JSON.
+    private func read(_ answer: [UInt8], of target: String) throws(ConnectorError) -> JSONValue {
+        do throws(ConnectorError) {
+            return try JSONValue(document: answer)
+        } catch {
+            throw ConnectorError(
+                .protocolViolation,
+                "the host that listens in \(directory) answers \(target) with what is not JSON",
+                fix: "check which program listens there",
+                cause: error.message
+            )
+        }
     }
 
     /// Makes a request.
@@ -198,10 +212,18 @@ package struct ControlClient: Sendable {
             }
             guard let end else { return [] }
             let lines = rest[..<end].split(separator: UInt8(ascii: "\n")).map { line in
-                Result { () throws(ConnectorError) in try JSONValue(document: Array(line), file: path) }
+                Result { () throws(ConnectorError) in try Self.document(line, of: path) }
             }
             rest.removeSubrange(...end)
             return lines
+        }
+
+        private static func document(_ line: ArraySlice<UInt8>, of path: String) throws(ConnectorError) -> JSONValue {
+            do throws(ConnectorError) {
+                return try JSONValue(document: Array(line))
+            } catch {
+                throw ConnectorError(.protocolViolation, "a line of \(path) is not JSON", cause: error.message)
+            }
         }
     }
 }

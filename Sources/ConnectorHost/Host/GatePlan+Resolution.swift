@@ -28,7 +28,7 @@ extension GatePlan {
         in resolved: ResolvedConfiguration,
         plugins: PluginLookup,
         written: Set<String>,
-        found: inout [PluginSpecification: Result<PluginCandidate, ConnectorError>]
+        found: inout PluginSpecification.Table<Result<PluginCandidate, ConnectorError>>
     ) {
         guard let leaf = resolved.leaves[connector.path] else {
             self = .missing(connector)
@@ -85,7 +85,7 @@ extension GatePlan {
 extension NextConfiguration {
     /// Finds the plugins of a configuration. Blocks while files are read.
     init(_ resolved: ResolvedConfiguration, plugins: PluginLookup, _ substitute: PluginSubstitute? = nil) {
-        var found: [PluginSpecification: Result<PluginCandidate, ConnectorError>] = [:]
+        var found = PluginSpecification.Table<Result<PluginCandidate, ConnectorError>>()
         var plans: [String: GatePlan] = [:]
         let leaves = resolved.configuration.enabledLeaves
         let written = Set(leaves.flatMap { $0.connector.isolation.sandbox.write })

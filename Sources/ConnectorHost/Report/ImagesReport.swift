@@ -52,8 +52,12 @@ extension Report {
     /// while a gate opens, which does not say yet what it uses.
     package var unusedImagesText: String? {
         guard !gates.contains(where: { $0.policy == nil && $0.state == .opening }) else { return nil }
-        let used = Set(gates.filter { $0.isolation != .process }.compactMap { $0.plugin?.sha256 }).count
-        guard let images, images.count > used else { return nil }
+        guard let images else { return nil }
+        let plugins = gates.filter { $0.isolation != .process }.compactMap(\.plugin)
+        // The same bytes are the same object; to compare their digests would take as long as loading them.
+        let contents = Set(plugins.compactMap { $0.content.map(ObjectIdentifier.init) })
+        let used = contents.count + Set(plugins.compactMap(\.reportedDigest)).count
+        guard images.count > used else { return nil }
         let unused = images.count - used
         let all = images.count == 1 ? "1 image" : "\(images.count) images"
         return "\(all) of plugins in memory, \(Int64(images.bytes).megabytes): "

@@ -17,7 +17,7 @@ extension Node {
         guard policy.isAll else {
             // The outbox would try forever to deliver what no plugin takes, and hold up every later event. A composite whose leaves
             // are all disabled waits for them.
-            guard delivery != nil, offers(operationName(of: kind)) == false, offers(batchName(of: kind)) == false,
+            guard delivery != nil, offersOperation(of: kind) == false, offers(batchName(of: kind)) == false,
                 !leaves.isEmpty
             else { return [self] }
             throw ConnectorError(
@@ -27,13 +27,18 @@ extension Node {
             )
         }
         // Each child by its own name: another one may have the versions.
-        let takers = children.filter { $0.offers($0.operationName(of: kind)) != false || $0.takesOnlyBatches(of: kind) }
-        if !takers.contains(where: { $0.offers($0.operationName(of: kind)) != nil }) {
+        let takers = children.filter { $0.offersOperation(of: kind) != false || $0.takesOnlyBatches(of: kind) }
+        if !takers.contains(where: { $0.offersOperation(of: kind) != nil }) {
             _ = try able(operationName(of: kind))
         }
         var recipients: [Node] = []
         for child in takers { recipients += try child.recipients(of: kind) }
         return recipients.unique
+    }
+
+    /// Whether this connector, or one below it, has the operation that an event comes from; nil if unknown because a plugin was not found.
+    private func offersOperation(of kind: EventKind) -> Bool? {
+        declaredKinds.contains(kind) ? true : offers(operationName(of: kind))
     }
 
     /// Whether a plugin behind the queue of this connector, or of one below, takes every event of the capability, and only in batches:
@@ -170,9 +175,9 @@ extension Node {
     /// those that take only other kinds.
     private func takesBatches(of kind: EventKind) -> Bool {
         guard gate == nil else { return true }
-        let (operation, batch) = (operationName(of: kind), batchName(of: kind))
         // An event whose own operation no plugin has can only be delivered in a batch.
-        guard offers(operation) != false else { return true }
+        guard offersOperation(of: kind) != false else { return true }
+        let (operation, batch) = (operationName(of: kind), batchName(of: kind))
         return leaves.allSatisfy { leaf in
             (leaf.offers(batch) != false) == (leaf.offers(operation) != false)
                 || leaf.hasOnlyBatches(of: kind)

@@ -26,6 +26,9 @@ final class Node: Sendable {
     /// The capabilities, such as `analytics/2`, that a plugin at or below this connector offers in several versions. Nearly always
     /// empty, and kept here because every delivery asks.
     let versionedCapabilities: Set<String>
+    /// The kinds of events that a plugin at or below this connector takes, in the words of its manifest. An event of another kind may fit
+    /// them, too, as one of another version does. Kept here because every event asks.
+    let declaredKinds: [EventKind]
     /// The leaves that several composites with the policy `all`, at and below this one, have in common.
     let commonLeaves: Set<Int>
     /// The connection of a leaf; nil for a composite.
@@ -72,6 +75,9 @@ final class Node: Sendable {
         versionedCapabilities =
             plan?.manifest?.capabilities.versioned
             ?? children.reduce(into: Set<String>()) { $0.formUnion($1.versionedCapabilities) }
+        declaredKinds =
+            plan?.manifest?.capabilities.eventKinds
+            ?? children.reduce(into: []) { kinds, child in kinds += child.declaredKinds.filter { !kinds.contains($0) } }
         commonLeaves = policy.isAll ? children.commonLeaves : []
         (self.gate, watch) = (gate, gate?.breaker.watch)
         rundown = plan?.recording == nil ? gate?.rundown : nil
@@ -126,6 +132,15 @@ extension [Capability] {
     fileprivate var versioned: Set<String> {
         let counts = Dictionary(map { ($0.id.name, 1) }, uniquingKeysWith: +)
         return Set(map(\.id).filter { counts[$0.name, default: 0] > 1 }.map(\.description))
+    }
+}
+
+extension [Capability] {
+    /// The kinds of events that the operations take.
+    fileprivate var eventKinds: [EventKind] {
+        flatMap { capability in
+            capability.operations.filter(\.isDelivered).map { EventKind(capability.id.description, $0.name) }
+        }
     }
 }
 

@@ -79,6 +79,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     func validate() throws {
         try speed.validate(isSimulated: simulate)
         try answers.validate(isSimulated: simulate)
+        try console.validate(isServed: web != nil, by: "--web")
         guard web == nil else { return }
         guard isatty(STDIN_FILENO) == 1, StandardStream.output.isTerminal else {
             throw ValidationError("the console needs a terminal; for a pipe or a file, use connector-host status")

@@ -93,6 +93,7 @@ struct RunCommand: AsyncParsableCommand {
     func validate() throws {
         try speed.validate(isSimulated: simulate)
         try answers.validate(isSimulated: simulate)
+        try web.validate(isServed: console != nil, by: "--console")
     }
 
     func run() async throws {

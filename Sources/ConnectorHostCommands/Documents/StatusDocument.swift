@@ -124,7 +124,7 @@ struct StatusDocument: Document {
     private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if var error = gate.error {
-            let occasion = isCutShort ? Remedy.Occasion.cutShort : .opening
+            let occasion = gate.hasFailedDelivery ? Remedy.Occasion.delivery : isCutShort ? .cutShort : .opening
             if gate.isolation == .process { error.fix = error.fix ?? Remedy.inRunner(for: error, of: occasion) }
             let text = ErrorLines(error: error, occasion: occasion)
             lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
@@ -190,6 +190,12 @@ struct StatusDocument: Document {
 }
 
 extension GateReport {
+    /// Whether the error is why the outbox's events are not delivered.
+    fileprivate var hasFailedDelivery: Bool {
+        guard let error, let outbox else { return false }
+        return outbox.code == error.code && outbox.failure == error.message
+    }
+
     /// The mark of the gate's state; that of an optional gate is never bad.
     fileprivate var mark: TextStyle.Mark {
         switch state {

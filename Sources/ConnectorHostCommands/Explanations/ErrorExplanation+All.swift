@@ -362,7 +362,7 @@ extension ErrorExplanation {
             "protocol",
             "An answer that breaks its protocol.",
             causes: [
-                "something else than the vendor answered: a proxy's page of HTML, for instance",
+                "something else than the vendor answered: a proxy's page of HTML, or a gateway without a server for the address",
                 "the vendor has changed its API",
             ],
             fixes: ["check the URL in \"config\"; the cause shows the beginning of the answer"]

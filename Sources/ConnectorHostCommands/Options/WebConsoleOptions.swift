@@ -58,6 +58,19 @@ struct WebConsoleOptions: ParsableArguments {
         }
     }
 
+    /// Checks that the options have a console in the browser to apply to.
+    ///
+    /// - Parameter option: The option that serves it, unless it was not given.
+    func validate(isServed: Bool, by option: String) throws {
+        let given = [
+            ("--console-read-only", consoleReadOnly), ("--console-token", consoleToken != nil),
+            ("--console-read-token", consoleReadToken != nil), ("--console-certificate", consoleCertificate != nil),
+            ("--console-name", !consoleName.isEmpty),
+        ]
+        guard !isServed, let (name, _) = given.first(where: { $0.1 }) else { return }
+        throw ValidationError("\(name) is for the console in a browser: add \(option), or remove it.")
+    }
+
     /// The options of the console.
     ///
     /// - Throws: `invalid-value` for options that would admit clients by mistake; the error of a secret that cannot be read.

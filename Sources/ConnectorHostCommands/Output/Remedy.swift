@@ -10,6 +10,8 @@ enum Remedy {
     enum Occasion {
         /// A gate did not open, or has failed since.
         case opening
+        /// The events of a connector's outbox are not delivered.
+        case delivery
         /// A gate did not open before the timeout for all gates.
         case cutShort
         /// An operation of a gate failed.
@@ -60,17 +62,19 @@ enum Remedy {
         switch (code, occasion) {
         case (.misbehaved, _), (.crashed, _): "upgrade or replace the plugin, and tell its author"
         case (_, .probing): nil
-        case (.unauthorized, .opening), (.unauthorized, .cutShort):
+        case (.unauthorized, .opening), (.unauthorized, .delivery), (.unauthorized, .cutShort):
             "check the credentials in the connector's \"config\""
         case (.unauthorized, .call): "check the credentials in the connector's \"config\", and their permissions"
         case (.unavailable, _):
             "check that the endpoint is correct, and that its server runs and is reachable from here"
         case (.timedOut, .opening): "find out why the server is slow, or increase the connector's \"timeout\""
+        case (.timedOut, .delivery):
+            "find out why the server is slow, or let fewer events go together: \"count\" of \"batch\" in the connector's \"outbox\""
         case (.timedOut, .cutShort): "find out why the server is slow, or increase --timeout"
         case (.timedOut, .call): "find out why the server is slow, or increase --timeout"
         case (.rateLimited, _): "wait, or ask the vendor for a higher limit"
         case (.protocolViolation, _): "check that the endpoint belongs to this vendor's API"
-        case (.missing, .opening), (.missing, .cutShort):
+        case (.missing, .opening), (.missing, .delivery), (.missing, .cutShort):
             "create it at the vendor, or correct its name in the connector's \"config\""
         case (.missing, .call): "check the names and ids among the arguments"
         case (.conflict, .call): "read it again, and repeat the change on the current version"

@@ -12,7 +12,7 @@ struct AttachedHost: Sendable {
     let identity: HostIdentity
     /// Whether its gates open to simulators.
     let isSimulated: Bool
-    private let client: ControlClient
+    let client: ControlClient
 
     /// Finds the host that runs on a file, even if the file has become invalid since the host read it, is missing, or names
     /// another directory now.
@@ -78,7 +78,9 @@ struct AttachedHost: Sendable {
             "arguments": .array(words.map(JSONValue.string)),
             "timeoutMilliseconds": .integer(milliseconds),
         ]
-        let answer = try await client.post("/api/v1/calls", body, within: timeout + ControlClient.timeout)
+        let answer = try await asking("/api/v1/calls") { path throws(ConnectorError) in
+            try await client.post(path, body, within: timeout + ControlClient.timeout)
+        }
         guard let answer, answer["version"]?.integer == 1, let result = answer["result"] else {
             throw incompatible("an answer")
         }
@@ -98,8 +100,10 @@ struct AttachedHost: Sendable {
     ) async throws(ConnectorError) {
         var query = QueryItems()
         query.append("connector", path)
-        _ = try await client.stream(query.appended(to: "/api/v1/events"), onUnreadable: onUnreadable) { document in
-            ConnectorEvent(json: document).map(body) ?? true
+        _ = try await asking("/api/v1/events") { path throws(ConnectorError) in
+            try await client.stream(query.appended(to: path), onUnreadable: onUnreadable) { document in
+                ConnectorEvent(json: document).map(body) ?? true
+            }
         }
     }
 
@@ -113,13 +117,19 @@ struct AttachedHost: Sendable {
     ) async throws(ConnectorError) -> JSONValue {
         var items = QueryItems()
         for (name, value) in query { items.append(name, value) }
-        guard let document = try await client.get(items.appended(to: path), within: timeout) else { throw ended }
+        let document = try await asking(path) { path throws(ConnectorError) in
+            try await client.get(items.appended(to: path), within: timeout)
+        }
+        guard let document else { throw ended }
         return document
     }
 
     /// Makes the host perform an act, without a timeout.
     func act(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue {
-        guard let document = try await client.post(path, body, within: nil) else { throw ended }
+        let document = try await asking(path) { path throws(ConnectorError) in
+            try await client.post(path, body, within: nil)
+        }
+        guard let document else { throw ended }
         return document
     }
 
@@ -144,7 +154,8 @@ struct AttachedHost: Sendable {
     private func change(_ endpoint: String, _ body: JSONObject) async throws(ConnectorError) -> Reload {
         guard let document = try await client.attempt(endpoint, body) else { throw ended }
         if let reload = Reload(json: document) { return reload }
-        throw document["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? incompatible("the end of a reload")
+        let error = document["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? incompatible("the end of a reload")
+        throw explained(error, of: endpoint)
     }
 
     /// Returns what a reload of the host would change. It has no timeout, because the host and the commands of its secrets have their
@@ -171,15 +182,41 @@ struct AttachedHost: Sendable {
         ConnectorError(
             .protocolViolation,
             "process \(identity.process) returned \(what) that this release cannot read",
-            fix: "its release is \(identity.release); use the same one, or --no-attach"
+            fix: releases
         )
+    }
+
+    /// The fix for a host of another release.
+    private var releases: String {
+        "its release is \(identity.release), and that of this program \(ConnectorHost.version): use the one of the host"
+    }
+
+    /// Asks the host for a path, and says so if the host is of a release that does not have it.
+    private func asking<Answer>(
+        _ path: String,
+        _ ask: (_ path: String) async throws(ConnectorError) -> Answer
+    ) async throws(ConnectorError) -> Answer {
+        do throws(ConnectorError) {
+            return try await ask(path)
+        } catch {
+            throw explained(error, of: path)
+        }
+    }
+
+    /// The error of a request, or that of a host of another release if the host does not have the path.
+    func explained(_ error: ConnectorError, of path: String) -> ConnectorError {
+        let absence = ControlAPI.absence(of: path)
+        guard error.code == absence.code, error.message == absence.message else { return error }
+        let message = "process \(identity.process) does not know the request \(path)"
+        return ConnectorError(.unsupported, message, fix: releases)
     }
 
     /// The host's report.
     ///
     /// - Throws: `protocol` for a document that this release cannot read.
     func report() async throws(ConnectorError) -> Report {
-        if let report = try await client.get("/api/v1/status").flatMap(Report.init(json:)) { return report }
+        let document = try await asking("/api/v1/status") { path throws(ConnectorError) in try await client.get(path) }
+        if let report = document.flatMap(Report.init(json:)) { return report }
         throw incompatible("a report")
     }
 }

@@ -79,7 +79,7 @@ extension RequestTemplate {
             throw .invalid("the method is null, not UTF-8 or longer than 32 bytes")
         }
         guard urlLength <= UInt64(Self.urlLimit) else {
-            throw .tooLarge("the URL has more than \(Self.urlLimit) bytes")
+            throw .tooLarge("the URL has more than \(Self.urlLimit) bytes; ask for fewer or shorter values at once")
         }
         guard let url = unsafe PluginMemory.text(pointer.pointee.url, urlLength, limit: Self.urlLimit) else {
             throw .invalid("the URL is null or not UTF-8")

@@ -9,8 +9,8 @@ public import ConnectorCapabilities
 /// delivers the others; if the failure is not the vendor's verdict, because it is retryable or the host's own, it asks the host to retry
 /// that item. If the vendor itself says which items it refuses, throw a ``BatchRefusal``. Any other failure ends the delivery;
 /// the answers ask the host to retry the items of that request, and say that those of later ones were not sent. So do they if half of
-/// the call's time is over, after which no further request starts. A request that is not answered times out a little before the call: of
-/// a call that misses its deadline, the host learns nothing, and delivers everything again.
+/// the time is over that the call had left when the delivery began, after which no further request starts. A request that is not answered
+/// times out a little before the call: of a call that misses its deadline, the host learns nothing, and delivers everything again.
 public struct BatchDelivery: Sendable {
     /// The greatest size of one encoded item, in bytes.
     public var itemBytes: Int
@@ -130,10 +130,10 @@ public struct BatchDelivery: Sendable {
             groups.flatMap { group in self.batches(of: group.filter { progress.answers[$0] == nil }, sizes) }
                 .reversed()
         )
-        Deadline.leaveTimeToAnswer()
+        Deadline.beginRequests()
         while let batch = batches.popLast() {
-            guard !Deadline.isHalfOver else {
-                return progress.answered(else: .unsent("not sent: other requests took half of the call's time"))
+            guard !Deadline.isHalfOver, Deadline.remaining != .zero else {
+                return progress.answered(else: .unsent("not sent: earlier requests took too much of the call's time"))
             }
             do {
                 try await send(batch)

@@ -14,4 +14,14 @@ extension JSONObject {
         }
         self[name] = value
     }
+
+    /// Sets a member of the application's under the name that a vendor takes.
+    ///
+    /// - Throws: A ``PluginError`` of status `invalid` if another member has that name: only one of them would be sent.
+    package mutating func set(_ value: JSONValue, of original: String, as name: String) throws(PluginError) {
+        guard self[name] == nil else {
+            throw PluginError(.invalid, "\"\(original.prefix(60))\" would be sent as \(name), and so would another one")
+        }
+        self[name] = value
+    }
 }

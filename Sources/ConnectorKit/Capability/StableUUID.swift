@@ -10,14 +10,20 @@ package enum StableUUID {
     package static func from(_ identifier: String) -> String {
         let digits = identifier.lowercased().filter { $0 != "-" }
         let isUUID = digits.utf8.count == 32 && digits.utf8.allSatisfy(\.isLowercaseHexDigit)
-        let text = isUUID ? digits : hash(identifier, seed: 0) + hash(identifier, seed: 1)
         var uuid = ""
-        for (index, digit) in text.enumerated() {
+        for (index, digit) in (isUUID ? digits : hashed(identifier)).enumerated() {
             if [8, 12, 16, 20].contains(index) { uuid.append("-") }
-            // Version 8 of RFC 9562: a custom UUID.
-            uuid.append(isUUID ? digit : index == 12 ? "8" : index == 16 ? "8" : digit)
+            uuid.append(digit)
         }
         return uuid
+    }
+
+    /// The 32 hexadecimal digits of a UUID derived from an identifier, even if that is a UUID. Half of them is enough to tell identifiers
+    /// apart, unlike half of a UUID, which may be a number or begin with a time.
+    package static func hashed(_ identifier: String) -> String {
+        let digits = hash(identifier, seed: 0) + hash(identifier, seed: 1)
+        // Version 8 of RFC 9562: a custom UUID.
+        return String(digits.enumerated().map { $0.offset == 12 || $0.offset == 16 ? "8" : $0.element })
     }
 
     /// The 64-bit FNV-1a hash, in hexadecimal.

@@ -44,9 +44,12 @@ package struct TableColumns: Sendable {
             )
         }
         guard let id = Self.text(value) else {
+            let fix =
+                value == .null
+                ? "give the column a default, or records an id" : "make it a text or an integer of 64 bits"
             throw PluginError(
                 .invalid,
-                "the column \"\(id)\" of the row is \(value.kind), not an id; give the column a default, or records an id",
+                "the column \"\(id)\" of the row\(isNew ? ", which was stored," : "") is \(value.kind), not an id; \(fix)",
                 domain: vendor
             )
         }
@@ -67,18 +70,31 @@ package struct TableColumns: Sendable {
         return records
     }
 
-    /// The columns of a new or changed row.
+    /// The columns of a new or changed row. A whole number has no fraction: to PostgreSQL, 2.0 is no integer.
     ///
+    /// - Parameters:
+    ///   - record: The members to write.
+    ///   - id: The id of a new row; nil if the database makes it, or the row is not new.
     /// - Throws: `invalid` if a member of the record is the id or version column.
-    package func checked(_ record: JSONObject) throws(PluginError) -> JSONObject {
+    package func checked(_ record: JSONObject, id newID: String? = nil) throws(PluginError) -> JSONObject {
         for name in [id, version].compactMap(\.self) where record[name] != nil {
             throw PluginError(.invalid, "the column \"\(name)\" is the record's id or version", domain: vendor)
         }
-        return record
+        let members = record.members.map { ($0.name, $0.value.integer.map { JSONValue.integer($0) } ?? $0.value) }
+        var row = JSONObject(members)
+        row.set(id, newID)
+        return row
     }
 
     /// The columns that an update must set to replace a row: the record's members, and null in every other column.
-    package func replacement(of row: JSONValue, with record: JSONObject) throws(PluginError) -> JSONObject {
+    ///
+    /// - Throws: As ``record(_:isProved:isNew:)`` does for the row, before anything has changed, and as ``checked(_:id:)`` does.
+    package func replacement(
+        of row: JSONValue,
+        with record: JSONObject,
+        isProved: Bool = false
+    ) throws(PluginError) -> JSONObject {
+        _ = try self.record(row, isProved: isProved)
         var columns = try checked(record)
         for name in row.object?.names ?? [] where record[name] == nil && name != id && name != version {
             columns[name] = .some(.null)
@@ -111,7 +127,7 @@ package struct TableColumns: Sendable {
         guard values.contains(.null) else {
             return values.map { value in
                 if hasNumericBooleans, let bool = value.bool { return bool ? "1" : "0" }
-                return value.string ?? value.serialized()
+                return value.string ?? value.integer.map { "\($0)" } ?? value.serialized()
             }
         }
         guard filter.comparison == .equal || filter.comparison == .notEqual else {

@@ -13,7 +13,7 @@ package final class Deadline: Sendable {
     /// The end of what the call awaits, in nanoseconds; `UInt64.max` once the call has ended.
     private let end: Atomic<UInt64>
     private let isOver = Atomic(false)
-    /// The middle of the time that was left when ``isHalfOver`` was first asked, in nanoseconds; 0 until then.
+    /// The middle of the time that was left when ``isHalfOver`` was first asked in a series of requests, in nanoseconds; 0 until then.
     private let middle = Atomic<UInt64>(0)
     /// Whether ``end`` leaves time to answer.
     private let leavesTime = Atomic(false)
@@ -42,7 +42,8 @@ package final class Deadline: Sendable {
         return end < .max ? Duration.nanoseconds(Int64(clamping: now < end ? end - now : 0)) : nil
     }
 
-    /// Whether half of the time is over that the call had left when it first asked; false if it has no deadline.
+    /// Whether half of the time is over that the call had left when it first asked, or first in the series that ``beginRequests()`` has
+    /// begun; false if it has no deadline.
     ///
     /// A call that sends several requests starts none in the second half: the last one may then take as long as all before it.
     package static var isHalfOver: Bool {
@@ -56,11 +57,15 @@ package final class Deadline: Sendable {
         return now >= (isFirst ? middle : known)
     }
 
-    /// Ends the requests of the call a little before the call itself, so that a request that is not answered leaves time to answer for the
-    /// others: by a twentieth of the time that is left, at least half a second, at most half of that time. Later calls do nothing.
-    static func leaveTimeToAnswer() {
-        // The middle is that of the whole time.
-        guard let call = ofCall, !isHalfOver, !call.leavesTime.exchange(true, ordering: .relaxed) else { return }
+    /// Begins a series of requests, with a half of its own of the time that the series before has left.
+    ///
+    /// The first series ends the requests of the call a little before the call itself, so that a request that is not answered leaves time
+    /// to answer for the others: by a twentieth of the time that is left, at least half a second, at most half of that time.
+    static func beginRequests() {
+        guard let call = ofCall else { return }
+        call.middle.store(0, ordering: .relaxed)
+        // The first middle is that of the whole time.
+        guard !isHalfOver, !call.leavesTime.exchange(true, ordering: .relaxed) else { return }
         let (end, now) = (call.end.load(ordering: .relaxed), call.clock.monotonic)
         guard end < .max, now < end else { return }
         let left = end - now

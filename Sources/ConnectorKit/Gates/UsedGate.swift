@@ -68,7 +68,7 @@ public struct UsedGate: Sendable {
 
     /// Makes a call, and repeats it while it fails with an error that may pass: three times at most, all in the time of one call.
     ///
-    /// Something that is missing does not come back by itself.
+    /// Something that is missing does not come back by itself, and a gateway's limit stays, unless it says how long to wait.
     ///
     /// - Parameter call: The call, with its share of the time. Whoever repeats it must not do twice what it did once.
     /// - Throws: The last error; `cancelled` if the task is cancelled during a wait.
@@ -77,20 +77,37 @@ public struct UsedGate: Sendable {
     ) async throws(PluginError) -> Value {
         let end = Deadline.after(Self.repetition.time, on: clock)
         var (timeout, attempts) = (Self.repetition.time, 0)
+        var last: PluginError?
         while true {
             do throws(PluginError) {
                 return try await call(timeout)
             } catch {
                 attempts += 1
+                if error.status == .notFound, let last {
+                    // What the call needs has ended with the attempt before, which has the reason.
+                    var error = error
+                    error.message += "; the attempt before failed: \(last.message)"
+                    throw error
+                }
                 let pause = error.retryAfter ?? Self.pauses.bound(after: attempts)
-                guard attempts < Self.repetition.attempts, error.isRetryable, error.status != .notFound,
+                guard attempts < Self.repetition.attempts, Self.mayPass(error),
                     clock.monotonic.saturatingAdding(pause.nanoseconds) < end
                 else { throw error }
                 try await clock.sleep(for: pause)
                 let now = clock.monotonic
                 guard now < end else { throw error }
+                last = error
                 timeout = .nanoseconds(Int64(clamping: end - now))
             }
+        }
+    }
+
+    /// Whether the same call may succeed a moment later.
+    private static func mayPass(_ error: PluginError) -> Bool {
+        switch error.status {
+        case .notFound: false
+        case .tooLarge: error.isRetryable && error.retryAfter != nil
+        default: error.isRetryable
         }
     }
 }

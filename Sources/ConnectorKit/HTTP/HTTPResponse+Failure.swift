@@ -9,7 +9,8 @@ extension HTTPResponse {
     /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect counts as the answer of a
     /// proxy or a captive portal, and so does a web page whose status is 2xx, 400, 413 or 422. All yield `protocolViolation`, and the call
     /// may be retried; only 413 stays `tooLarge`, so that a batch is divided. So does the refusal of a server that speaks TLS. A 413 with
-    /// `Retry-After` may be retried, too: it is temporary (RFC 9110, section 15.5.14).
+    /// `Retry-After` may be retried, too: it is temporary (RFC 9110, section 15.5.14). Whether a 404 is the vendor's,
+    /// ``VendorAnswer`` decides.
     ///
     /// - Parameters:
     ///   - vendor: The vendor's name, which becomes the error's domain.
@@ -48,6 +49,8 @@ extension HTTPResponse {
             case .plain: "its URL must begin with https://"
             case .certificate: "its server requires a client certificate, and the host has none to show"
             case nil where status == 413: "a gateway on the way takes only smaller requests: raise its limit"
+            case nil where status == 404 || status == 410:
+                "its URL may be wrong, or a gateway on the way has no server for it"
             case nil: "a proxy or a captive portal may have sent it"
             }
         message += "; \(advice)"

@@ -19,11 +19,16 @@ public import ConnectorBase
 ///
 /// Nor does a status alone prove a refusal: what answers 400 may be a gateway, or a server that now speaks TLS. An adapter whose vendor
 /// blames events with 400 or 422 also says how it recognizes the vendor's words, so that nothing else turns events into dead letters.
+///
+/// What answers 404 or 410 may be a gateway without a server for the address, whose page must not read as "there is no such record". If all
+/// forms of the answer are JSON, only a JSON object counts as the vendor's 404. An adapter that reports missing objects also says how it
+/// recognizes the vendor's words for that.
 public struct VendorAnswer: Sendable {
     private let vendor: String
     private let statuses: ClosedRange<Int>
     private let forms: [Form]
     private let isVendorsRefusal: @Sendable (HTTPResponse) -> Bool
+    private let isVendorsAbsence: @Sendable (HTTPResponse) -> Bool
 
     /// Declares an answer.
     ///
@@ -38,10 +43,36 @@ public struct VendorAnswer: Sendable {
         _ forms: [Form],
         isRefusal: @escaping @Sendable (HTTPResponse) -> Bool = { _ in true }
     ) {
+        let isJSON = forms.allSatisfy(\.isJSON)
+        self.init(
+            vendor,
+            statuses: statuses,
+            forms,
+            isRefusal: isRefusal,
+            isMissing: { !isJSON || (try? $0.json())?.object != nil }
+        )
+    }
+
+    /// Declares an answer of a vendor whose words for what is missing are known.
+    ///
+    /// - Parameters:
+    ///   - vendor: The vendor's name, which becomes the domain of errors.
+    ///   - statuses: The HTTP statuses of the answer.
+    ///   - forms: The accepted forms of the body.
+    ///   - isRefusal: Whether an answer with status 400 or 422 is the vendor's; by default, each that is not a web page is.
+    ///   - isMissing: Whether an answer with status 404 or 410 is the vendor's.
+    public init(
+        _ vendor: String,
+        statuses: ClosedRange<Int> = 200...200,
+        _ forms: [Form],
+        isRefusal: @escaping @Sendable (HTTPResponse) -> Bool = { _ in true },
+        isMissing: @escaping @Sendable (HTTPResponse) -> Bool
+    ) {
         self.vendor = vendor
         self.statuses = statuses
         self.forms = forms
         isVendorsRefusal = isRefusal
+        isVendorsAbsence = isMissing
     }
 
     /// Whether a response is the vendor's refusal of what was sent, with status 400 or 422: such an answer to a request without content
@@ -61,6 +92,9 @@ public struct VendorAnswer: Sendable {
             case text(String)
             case json(@Sendable (JSONValue) -> Bool)
         }
+
+        /// Whether the body is JSON.
+        fileprivate var isJSON: Bool { if case .json = kind { true } else { false } }
 
         /// No body at all.
         public static let empty = Form(name: "nothing", kind: .empty)
@@ -120,9 +154,9 @@ public struct VendorAnswer: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - failure: Creates the error for a refusal by the vendor.
-    /// - Throws: The failure for a status outside 2xx and 3xx, unless it is 400 or 422 and ``isRefusal(_:)`` is false. For any other
-    ///   response, redirects included, a ``PluginError`` of status `protocolViolation`, which may be retried: the proxy in between may be
-    ///   gone by then.
+    /// - Throws: The failure for a status outside 2xx and 3xx, unless it is 400, 404, 410 or 422 in words that are not the vendor's. For any
+    ///   other response, redirects included, a ``PluginError`` of status `protocolViolation`, which may be retried: the proxy in between may
+    ///   be gone by then.
     public func body(
         of response: HTTPResponse,
         failure: (HTTPResponse) -> PluginError
@@ -138,10 +172,18 @@ public struct VendorAnswer: Sendable {
             for form in forms { if let body = form.read(response, json) { return body } }
         }
         guard (200..<400).contains(response.status) else {
-            let isStrange = [400, 422].contains(response.status) && !isRefusal(response)
-            throw isStrange ? response.foreignAnswer(to: vendor) : failure(response)
+            throw isStrange(response) ? response.foreignAnswer(to: vendor) : failure(response)
         }
         throw violation(response, problem)
+    }
+
+    /// Whether somebody else refuses the request, or knows no server for it.
+    private func isStrange(_ response: HTTPResponse) -> Bool {
+        switch response.status {
+        case 400, 422: !isRefusal(response)
+        case 404, 410: !isVendorsAbsence(response)
+        default: false
+        }
     }
 
     private func violation(_ response: HTTPResponse, _ problem: PluginError?) -> PluginError {

@@ -14,15 +14,23 @@ final class LoadedFiles: Sendable {
     /// The table of this process.
     static let shared = LoadedFiles()
 
-    private struct State: Hashable {
-        var path: String
-        var stamp: FileStamp?
+    /// Values by a file's path and its state.
+    private struct ByState<Value: Sendable>: Sendable {
+        private var values: [String: [(stamp: FileStamp?, value: Value)]] = [:]
+
+        subscript(path: String, stamp: FileStamp?) -> Value? {
+            get { values[path]?.first { $0.stamp == stamp }?.value }
+            set {
+                values[path]?.removeAll { $0.stamp == stamp }
+                if let newValue { values[path, default: []].append((stamp, newValue)) }
+            }
+        }
     }
 
     /// Everything that decides whether a file may be loaded, and what is loaded then.
     struct Request: Sendable, Equatable {
         private let path: String
-        /// The image, its sidecar, and the signatures of both; nil for each that does not exist.
+        /// The image and its sidecar, and the signatures of both if any is checked; nil for each that does not exist.
         private let files: [FileStamp?]
         private let manifest: Manifest
         private let embeddedText: [UInt8]?
@@ -30,9 +38,9 @@ final class LoadedFiles: Sendable {
 
         init(_ candidate: PluginCandidate, _ admission: PluginAdmission) {
             path = candidate.path
-            files = [candidate.path, candidate.sidecar].compactMap(\.self).flatMap { path in
-                [FileStamp(path: path), FileStamp(path: path + PluginAdmission.signatureEnding)]
-            }
+            let paths = [candidate.path, candidate.sidecar].compactMap(\.self)
+            let signatures = admission.keys.isEmpty ? [] : paths.map { $0 + PluginAdmission.signatureEnding }
+            files = (paths + signatures).map { FileStamp(path: $0) }
             (manifest, embeddedText) = (candidate.manifest, candidate.embeddedText)
             self.admission = admission
         }
@@ -53,18 +61,18 @@ final class LoadedFiles: Sendable {
         let count = Atomic(0)
     }
 
-    private let files = Mutex<[State: LoadedImage]>([:])
-    private let loads = Mutex<[State: PendingLoad]>([:])
+    private let files = Mutex(ByState<LoadedImage>())
+    private let loads = Mutex(ByState<PendingLoad>())
 
     /// Records what was loaded.
     func add(_ image: LoadedImage, path: String, stamp: FileStamp) {
-        files.withLock { $0[State(path: path, stamp: stamp)] = image }
+        files.withLock { $0[path, stamp] = image }
     }
 
     /// The image of a candidate whose file has changed since it was loaded; nil if it has not, or was never loaded. Blocks.
     func file(of candidate: PluginCandidate) -> PluginLoader.LoadedFile? {
         guard let stamp = candidate.stamp,
-            let image = files.withLock({ $0[State(path: candidate.path, stamp: stamp)] }),
+            let image = files.withLock({ $0[candidate.path, stamp] }),
             (try? ImageBytes(path: candidate.path))?.stamp != stamp
         else { return nil }
         // The addresses in its table were checked when it was loaded.
@@ -83,9 +91,9 @@ final class LoadedFiles: Sendable {
         _ load: () throws(ConnectorError) -> PluginLoader.LoadedFile
     ) throws(ConnectorError) -> PluginLoader.LoadedFile {
         let pending = loads.withLock { loads in
-            let state = State(path: candidate.path, stamp: candidate.stamp)
-            let pending = loads[state] ?? PendingLoad()
-            loads[state] = pending
+            if let known = loads[candidate.path, candidate.stamp] { return known }
+            let pending = PendingLoad()
+            loads[candidate.path, candidate.stamp] = pending
             return pending
         }
         let before = pending.count.load(ordering: .relaxed)

@@ -97,7 +97,14 @@ extension ConfigurationField {
         if text.utf8.contains(where: { $0 >= 0x80 }) {
             return "\(rule), in ASCII: a name in another script begins with xn--"
         }
-        return text.utf8.contains { $0 <= 0x20 } ? "\(rule), without blanks" : rule
+        if text.utf8.contains(where: { $0 <= 0x20 }) { return "\(rule), without blanks" }
+        let authority = text.utf8.drop { $0 != UInt8(ascii: "/") }.drop { $0 == UInt8(ascii: "/") }.prefix {
+            !"/?#".utf8.contains($0)
+        }
+        let port = authority.reversed().prefix { $0 != UInt8(ascii: ":") }
+        let isNumber = port.count < authority.count && !port.isEmpty && port.allSatisfy(\.isDigit)
+        return isNumber && URLParts("http://host:\(String(decoding: port.reversed(), as: UTF8.self))") == nil
+            ? "\(rule), with a port from 1 to 65535" : rule
     }
 
     /// The reason a value does not have this field's type; nil if it does.

@@ -107,7 +107,7 @@ private struct SignatureParser {
         if signature.parameters.contains(where: { $0.direction == .out }) {
             throw error("an async operation has no out parameters: it returns its result by completion")
         }
-        let completes: Set<ValueType> = [.string, .bytes, .json]
+        let completes: [ValueType] = [.string, .bytes, .json]
         if signature.results.count > 1 || !signature.results.allSatisfy({ completes.contains($0.type) }) {
             throw error("an async operation returns nothing, or one string, bytes or json")
         }

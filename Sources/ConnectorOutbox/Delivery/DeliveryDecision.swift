@@ -59,6 +59,7 @@ struct DeliveryDecision {
         switch answer {
         case .failure(let error):
             var failure = DeliveryFailure(error.code, error.message, asking: error.retryAfter)
+            failure.fix = error.fix
             // What may pass, and what the host itself refuses, is divided like any other, but blames no event.
             guard error.concernsContent, count > 1 || error.condemnsContent else {
                 let isConnection = Self.concernsConnection(error)

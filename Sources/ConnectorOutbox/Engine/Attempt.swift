@@ -23,7 +23,7 @@ package struct DeliveryFailure: Sendable, Hashable {
     package var code: ConnectorError.Code
     /// The vendor's words, or the host's.
     package var reason: String
-    /// What to do about it, if the outbox itself has failed; otherwise nil.
+    /// What to do about it, if the outbox or the host knows; a vendor's answer has none.
     package var fix: String?
 
     /// Names a failure.

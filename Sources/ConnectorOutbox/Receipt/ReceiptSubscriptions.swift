@@ -48,7 +48,7 @@ final class ReceiptSubscriptions: Sendable {
 
     /// Ends every subscription: the outbox closes.
     func finish() {
-        let subscribers = state.withLock { $0.subscribers.values.flatMap(\.values) }
+        let subscribers = state.withLock { $0.subscribers.values.flatMap { Array($0.values) } }
         for subscriber in subscribers { subscriber.finish() }
     }
 }

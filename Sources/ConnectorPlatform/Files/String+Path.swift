@@ -32,6 +32,7 @@ extension String {
     /// The absolute path, with `.` and `..` resolved textually.
     package var absolutePath: String {
         let full = rootedPath
+        guard full.mayNeedResolution else { return full }
         var parts: [Substring] = []
         for part in full.split(ascii: "/") {
             switch part {
@@ -41,6 +42,16 @@ extension String {
             }
         }
         return "/" + parts.joined(separator: "/")
+    }
+
+    /// Whether a path is relative, ends with a slash, or has a part that is empty or begins with a dot. Few do.
+    private var mayNeedResolution: Bool {
+        var isAfterSlash = false
+        for byte in utf8 {
+            if isAfterSlash, byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
+            isAfterSlash = byte == UInt8(ascii: "/")
+        }
+        return isAfterSlash || utf8.first != UInt8(ascii: "/")
     }
 
     /// The path without symbolic links; unchanged if it leads nowhere.

@@ -17,19 +17,21 @@ struct SecretFinder: Sendable {
 
     /// Creates a finder of secrets; it ignores empty ones.
     init(_ secrets: some Sequence<Secret>) {
-        var forms: Set<[UInt8]> = []
+        var forms: [[UInt8]] = []
         for secret in secrets {
             // A secret may look escaped; a decoded text then contains its decoded form.
             var form = Array(secret.reveal().utf8)
-            forms.insert(form)
+            forms.append(form)
             for _ in 0..<Self.layers {
                 let decoded = UnescapedText(form)
                 guard decoded.isChanged, decoded.bytes.count > ShortWords.longest else { break }
                 form = decoded.bytes
-                forms.insert(form)
+                forms.append(form)
             }
         }
-        automaton = SecretAutomaton(Array(forms))
+        // Sorting makes equal ones neighbors. Hashing would take longer: see Benchmarks/README.md on types whose first use is slow.
+        forms.sort { $0.lexicographicallyPrecedes($1) }
+        automaton = SecretAutomaton(forms.indices.compactMap { $0 > 0 && forms[$0] == forms[$0 - 1] ? nil : forms[$0] })
     }
 
     /// Whether there are no secrets to find.

@@ -109,8 +109,10 @@ enum Mock {
     static func snapshot(_ routes: Route...) -> ConsoleSnapshot {
         var snapshot = ConsoleSnapshot(time: now, report: report)
         snapshot.routes = Set(routes)
-        snapshot.waiting = [record("m1", .queued), record("m2", .queued)]
-        snapshot.dead = [record("m3", .dead)]
+        snapshot.records = [
+            .outbox: RecordPage([record("m1", .queued), record("m2", .queued)]),
+            .dead: RecordPage([record("m3", .dead)]),
+        ]
         snapshot.found = [record("m3", .dead), record("m3", .delivered, at: "analytics/posthog")]
         snapshot.events = [
             ConnectorEvent(connector: "analytics/segment", name: "limit", payload: ["left": 3], time: ago(9), missed: 0)

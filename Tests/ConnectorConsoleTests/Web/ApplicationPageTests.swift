@@ -1,12 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorConsole
 @testable import ConnectorConsoleWeb
+@testable import ConnectorHTTPServer
 
 /// An application's scenes, served: its buttons and forms, as a browser posts them.
 @Suite(
@@ -81,6 +83,51 @@ struct ApplicationPageTests {
         let added = try await console.ask("POST", "/-/call", script, body: named)
         #expect(added.status == 200 && added.hasSuffix("added it failed: no"))
         await console.stop()
+    }
+
+    @Test func `what was entered into a field that is gone is not dropped unseen`() async throws {
+        let (console, page, script) = try await served()
+        let body = "at=%2Fsites&form=add&f.name=kiel&f.limit=9&f.zone=north"
+        let answered = try await console.ask("POST", "/-/call", script, body: body)
+        #expect(answered.status == 409 && answered.contains("no longer has the field zone: reload the page"))
+        #expect(try await console.ask("POST", "/-/call", page, body: body).status == 409)
+        #expect(sites.all.count == 2, "nothing is done")
+        let empty = "at=%2Fsites&form=add&f.name=kiel&f.limit=9&f.zone="
+        #expect(try await console.ask("POST", "/-/call", script, body: empty).status == 200)
+        await console.stop()
+    }
+
+    @Test func `an act goes on though its page is left, and the next page says how it ended`() async throws {
+        let (begun, left, cancelled) = (OneShot<Void>(), OneShot<Void>(), OneShot<Bool>())
+        let (console, page, script) = try await served {
+            begun.send(())
+            await left.wait()
+            cancelled.send(Task.isCancelled)
+        }
+        let body = "at=%2Fsites&act=wait+at+%2Fsites"
+        let fields = script.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let request =
+            "POST /-/act HTTP/1.1\r\nHost: \(console.authority)\r\n\(fields)"
+            + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        try await RawConnection(port: console.port).holding(request) { await begun.wait() }
+        let table = try #require(console.server.table)
+        while table.count > 0 { try await Task.checkedYield() }
+        left.send(())
+        #expect(await !cancelled.wait())
+        while try await !console.ask("GET", "/sites/bonn", page).contains("<p class=\"message\">waited</p>") {
+            try await Task.checkedYield()
+        }
+        await console.stop()
+    }
+
+    @Test func `an act that runs when the server ends is cancelled`() async throws {
+        let acts = PageActs(Console(registry: sites.registry { while !Task.isCancelled { await Task.yield() } }))
+        let scene = sites.registry().scene(for: Route(Sites.Place.list), of: ConsoleSnapshot())
+        let act = try #require(scene.act("wait at /sites"))
+        async let outcome = acts.perform(act)
+        acts.end()
+        #expect(await outcome == "waited")
+        #expect(await acts.perform(act) == "waited", "so is a later one")
     }
 
     @Test func `a posted button runs its closure, once its question is answered`() async throws {

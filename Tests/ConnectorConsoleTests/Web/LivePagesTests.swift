@@ -40,6 +40,12 @@ import Testing
         #expect(wake != nil)
     }
 
+    @Test func `a page waits for three events of a quiet host before it says that the host does not answer`() throws {
+        let script = String(decoding: PackageResources.console_js, as: UTF8.self)
+        let patience = try #require(script.firstMatch(of: #/const patience = (\d+);/#)).1
+        #expect(Int(patience).map { Duration.milliseconds($0) } == LivePages.quiet * 3)
+    }
+
     @Test(arguments: [(LivePages.quiet - .nanoseconds(1), false), (LivePages.quiet, true)])
     func `browsers that watch an unchanged page are woken at intervals, without news`(after: Duration, isWoken: Bool)
         async throws

@@ -60,6 +60,16 @@ struct WebConsoleOptionsTests {
         #expect(error?.code == .invalidValue)
     }
 
+    @Test func `one token cannot let people act and only see`() {
+        var options = WebConsole.Options()
+        options.token = Secret("a token of those who may act")
+        options.readToken = options.token
+        let error = #expect(throws: ConnectorError.self) { try options.check() }
+        #expect(error?.code == .invalidValue)
+        options.readToken = Secret("a token of those who may read")
+        #expect(throws: Never.self) { try options.check() }
+    }
+
     @Test(arguments: [-1, 65536, 70000])
     func `a number that is no port cannot be the port`(_ port: Int) {
         var options = WebConsole.Options()

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorControl
 import ConnectorManifest
 import ConnectorServices
 import ConnectorTestSupport
@@ -242,6 +243,32 @@ struct WebServerTests {
         #expect(!read.contains("<h1>") && !read.contains("[\"fill\",\"scene\","), "not the whole page")
         await console.stop()
         await host.close()
+    }
+
+    @Test func `a stream without changes brings events that the page's script sees`() async throws {
+        let console = try await ServedConsole(ServedConsole.host())
+        let session = try await console.enter()
+        let page = try await console.ask("GET", "/plugins", ["Cookie": session])
+        let version = try #require(page.firstMatch(of: #/data-version="([^"]*)"/#)).1
+        let request =
+            "GET /-/live?at=%2Fplugins&version=\(version) HTTP/1.1\r\nHost: \(console.authority)\r\nCookie: \(session)\r\n\r\n"
+        let read = try await RawConnection(port: console.port).send(request, until: "event: alive\ndata: .\n\n")
+        #expect(read.status == 200 && read.contains("event: alive\ndata: .\n\n"))
+        await console.stop()
+    }
+
+    @Test func `a page beyond the most that are watched is told why it does not update`() async throws {
+        let console = try await ServedConsole(ServedConsole.host())
+        let bearer = ["Authorization": "Bearer \(console.token)"]
+        let pages = console.server.pages
+        var watches: [(changes: AsyncStream<Void>, number: Int)] = []
+        for _ in 0..<LivePages.watcherLimit {
+            watches.append(try #require(await pages.watch(PageAddress(.plugins), as: .act)))
+        }
+        let refused = try await console.ask("GET", "/-/live?at=%2Fplugins", bearer)
+        #expect(refused.status == 503 && refused.contains("this page does not update: 256 others are open"))
+        for watch in watches { await pages.unwatch(PageAddress(.plugins), as: .act, watch.number) }
+        await console.stop()
     }
 
     @Test func `the API says the same of its methods as on its socket`() async throws {

@@ -61,6 +61,9 @@ import Testing
         (["--console", "0", "--console-certificate", "/none"], "must be used together"),
         (["--console", "0", "--console-token", "hunter2"], "given as env:NAME, file:PATH or credential:NAME"),
         (["--console", "0", "--console-token", "env:NO_SUCH_VARIABLE"], "is not set"),
+        (["--console-read-only"], "--console-read-only is for the console in a browser: add --console"),
+        (["--console-certificate", "/none", "--console-key", "/none"], "--console-certificate is for"),
+        (["--console-token", "env:NO_SUCH_VARIABLE"], "--console-token is for"),
     ])
     func `unsafe or invalid options are refused before a gate opens`(_ words: [String], _ reason: String) async throws {
         let result = try await Program(directory: FixturePlugins.root).start(["run", "--simulate"] + words).finish()

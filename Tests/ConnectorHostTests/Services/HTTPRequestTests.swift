@@ -218,7 +218,8 @@ import Testing
         let longest = start + String(repeating: "p", count: 8192 - start.utf8.count)
         #expect(await plugin.request("GET", longest).code == 204)
         let longer = await plugin.request("GET", longest + "p")
-        #expect(longer.status == CONNECTOR_TOO_LARGE && longer.message == "the URL has more than 8192 bytes")
+        #expect(longer.status == CONNECTOR_TOO_LARGE)
+        #expect(longer.message == "the URL has more than 8192 bytes; ask for fewer or shorter values at once")
         #expect(server.requests.count == 1)
     }
 

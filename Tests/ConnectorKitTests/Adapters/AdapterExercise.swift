@@ -75,6 +75,11 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     /// Whether the adapter asks the vendor whether an operation has taken effect, if the answer to it is none.
     func isConfirmed(_ question: SimulatedHTTP.Question) -> Bool { vendor == "webdav" && question.method == .move }
 
+    /// Whether the operation has taken effect before a question: Parse's `update` reads the record that it has changed.
+    func hasTakenEffect(before question: SimulatedHTTP.Question) -> Bool {
+        vendor == "parse" && name == "update" && question.method == .get
+    }
+
     /// Whether the vendor itself may answer like this: a 2xx of Bugsnag and of Google Analytics has no body, nor has the answer
     /// to a push to a Pushgateway, of some WebDAV servers to a change of properties or, of servers that take Sentry's envelopes, to
     /// an envelope without items.
@@ -88,9 +93,16 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
             vendor == "bugsnag" || vendor == "ga4" && name == "deliver"
                 || vendor == "webdav" && [.put, .copy, .move, .delete, .proppatch].contains(question.method)
         case .gateway, .wordless, .tls: !Self.blaming.contains(vendor) || vendor == "posthog" && name != "deliver"
+        // Photon's older servers answer 404 to a request for their status.
+        case .nowhere: !Self.reporting.contains(vendor) || vendor == "photon" && (name == "open" || name == "probe")
         default: false
         }
     }
+
+    /// The vendors whose 404 tells what is missing.
+    private static let reporting = [
+        "parse", "kinto", "postgrest", "datasette", "nominatim", "photon", "google", "opencage",
+    ]
 
     /// The vendors that blame events with status 400 or 422. PostHog's servers without feature flags answer 400 to a request for them.
     private static let blaming = [

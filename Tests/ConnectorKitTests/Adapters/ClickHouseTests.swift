@@ -54,7 +54,8 @@ internal import Testing
 
     @Test(arguments: [
         ("117", 500, PluginStatus.invalid), ("131", 500, .invalid), ("467", 500, .invalid), ("60", 404, .notFound),
-        ("497", 500, .unauthorized), ("516", 403, .unauthorized),
+        ("497", 500, .unauthorized), ("516", 403, .unauthorized), ("70", 500, .invalid), ("153", 500, .invalid),
+        ("321", 500, .invalid), ("395", 500, .invalid), ("117", 200, .invalid),
     ])
     func `ClickHouse's exception code decides, whatever the HTTP status`(
         _ code: String,
@@ -97,11 +98,36 @@ internal import Testing
         #expect(error?.message.hasSuffix("(at row 6)") == true)
     }
 
+    /// An answer with status 200 and a text.
+    private static func text(_ text: String) -> ScriptedHTTP.Answer {
+        .response(HTTPResponse(status: 200, headers: ["X-ClickHouse-Query-Id": "q"], body: Array(text.utf8)))
+    }
+
+    @Test(arguments: [
+        "Code: 27. DB::Exception: Cannot parse input: (at row 2)\n: While executing ParallelParsingBlockInputFormat.",
+        "\r\n__exception__\r\nabc\r\nCode: 117. DB::Exception: bad (at row 2)\r\n50 abc\r\n__exception__\r\n",
+        "Code: 395. DB::Exception: Value passed to 'throwIf' function is non-zero: while pushing to view v",
+    ])
+    func `an exception about a row counts although the answer had begun as a success`(_ words: String) async throws {
+        let events = [AnalyticsEvent.track("E", userId: "u"), .track("F", userId: "v")]
+        let http = ScriptedHTTP([Self.text(words), Self.done(), Self.text(words)])
+        let answers = try await clickHouse(http).deliver(events)
+        #expect(answers.map(\.outcome) == [.accepted, .rejected] && http.requests.count == 3)
+    }
+
     @Test func `an exception with status 200, or an answer of another server, is not a delivery`() async throws {
-        for answer in [Self.done(code: "241"), Self.done(id: nil)] {
-            await #expect(throws: PluginError.self) {
-                try await clickHouse(ScriptedHTTP([answer])).track(event: ["event": "E", "userId": "u"])
+        let memory = "Code: 241. DB::Exception: Memory limit (total) exceeded."
+        for (answer, expected, words) in [
+            (Self.done(code: "209"), PluginStatus.unavailable, "exception 209"),
+            (Self.text(memory), .unavailable, memory), (Self.text("Code: red"), .protocolViolation, "Code: red"),
+            (Self.text("Ok."), .protocolViolation, "Ok."), (Self.done(id: nil), .protocolViolation, "between"),
+        ] as [(ScriptedHTTP.Answer, PluginStatus, String)] {
+            let http = ScriptedHTTP([answer])
+            let error = await #expect(throws: PluginError.self) {
+                try await clickHouse(http).track(event: ["event": "E", "userId": "u"])
             }
+            #expect(error?.status == expected && error?.isRetryable == true)
+            #expect(error?.message.contains(words) == true)
         }
     }
 

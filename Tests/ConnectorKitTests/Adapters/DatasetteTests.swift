@@ -129,11 +129,70 @@ internal import Testing
         (400, "UNIQUE constraint failed: notes.id", PluginStatus.conflict),
         (400, "Row 0 has invalid columns: x", .invalid),
         (403, "Permission denied", .unauthorized), (404, "Table not found", .notFound),
+        // Datasette answers 400 whatever SQLite says.
+        (400, "database is locked", .unavailable), (400, "database table is locked: notes", .unavailable),
+        (400, "disk I/O error", .unavailable), (400, "database or disk is full", .unavailable),
+        (400, "attempt to write a readonly database", .unavailable), (400, "no such column: x", .invalid),
     ])
     func `errors have Datasette's words`(_ status: Int, _ words: String, _ expected: PluginStatus) async throws {
         let http = ScriptedHTTP(Self.failure(status, words))
         let error = await #expect(throws: PluginError.self) { try await datasette(http).create([:], in: "n", id: "7") }
         #expect(error?.status == expected && error?.message == "datasette answered HTTP \(status): \(words)")
+        #expect(error?.isRetryable == (expected == .unavailable))
+    }
+
+    @Test func `an error of older versions has its words`() async throws {
+        let old = (404, #"{"ok":false,"error":"Row not found","status":404,"title":null}"#)
+        let missing = await #expect(throws: PluginError.self) {
+            try await datasette(ScriptedHTTP(old)).get("7", in: "notes")
+        }
+        #expect(missing?.status == .notFound && missing?.message == "datasette answered HTTP 404: Row not found")
+    }
+
+    @Test(arguments: [
+        (400, #"{"ok":false,"error":"<p>SQL query took too long. …</p>","status":400,"title":"SQL Interrupted"}"#),
+        (400, #"{"ok":false,"error":"e","errors":["SQL query took too long. The time limit is …"],"status":400}"#),
+        (500, #"{"ok":false,"error":"QueryInterrupted: interrupted","status":500,"title":null}"#),
+    ])
+    func `a query that takes too long is late, whatever the version`(_ status: Int, _ body: String) async throws {
+        let datasette = try datasette(ScriptedHTTP((status, body)))
+        let error = await #expect(throws: PluginError.self) { try await datasette.query(DatabaseQuery(), in: "notes") }
+        #expect(error?.status == .timedOut && error?.isRetryable == true)
+        #expect(error?.message.contains("sql_time_limit_ms") == true)
+    }
+
+    @Test func `a server with shorter pages is asked for its longest`() async throws {
+        let http = ScriptedHTTP(
+            Self.failure(400, "_size must be <= 100"),
+            (200, #"{"ok":true,"rows":[{"id":1}],"next":"1"}"#)
+        )
+        let page = try await datasette(http).query(DatabaseQuery(limit: 500), in: "notes")
+        #expect(page.records.map(\.id) == ["1"] && page.cursor == "1")
+        #expect(http.requests.map { $0.url.value(of: "_size") } == ["500", "max"])
+    }
+
+    @Test func `a gateway's 404 does not say that a record is missing`() async throws {
+        for page in ["<html>nothing here</html>", #"{"message":"no Route matched with those values"}"#, ""] {
+            for isRemoval in [false, true] {
+                let datasette = try datasette(ScriptedHTTP((404, page)))
+                let error = await #expect(throws: PluginError.self) {
+                    if isRemoval {
+                        try await datasette.delete("7", in: "notes", version: nil)
+                    } else {
+                        _ = try await datasette.get("7", in: "notes")
+                    }
+                }
+                #expect(error?.status == .protocolViolation && error?.isRetryable == true)
+            }
+        }
+    }
+
+    @Test func `a replacement changes nothing if the table has no id column`() async throws {
+        let http = ScriptedHTTP((200, #"{"ok":true,"rows":[{"key":"a"}]}"#))
+        let error = await #expect(throws: PluginError.self) {
+            try await datasette(http).replace("a", with: ["b": 1], in: "notes", version: nil)
+        }
+        #expect(error?.status == .invalid && http.requests.count == 1)
     }
 
     @Test func `a token is proved by its actor, and no other answer proves it`() async throws {

@@ -201,6 +201,45 @@ internal import Testing
         await etcd.close()
     }
 
+    /// A server that answers every read, and asks every watch to wait for an hour.
+    private struct BusyServer: HTTPService {
+        func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+            guard request.url.description.hasSuffix("/v3/watch") else {
+                return HTTPResponse(status: 200, body: Array(EtcdTests.empty.utf8))
+            }
+            return HTTPResponse(status: 429, headers: ["Retry-After": "3600"])
+        }
+    }
+
+    /// A clock that stands still: a sleep ends only with its task.
+    private final class StandingClock: ClockService {
+        let sleeps = AsyncStream.makeStream(of: Duration.self)
+        var now: Timestamp { Timestamp(nanoseconds: 0) }
+        var monotonic: UInt64 { 0 }
+
+        func sleep(for duration: Duration) async throws(PluginError) {
+            sleeps.continuation.yield(duration)
+            let never = AsyncStream.makeStream(of: Void.self)
+            for await _ in never.stream {}
+            withExtendedLifetime(never.continuation) {}
+            throw PluginError(.cancelled, "the sleep was cancelled")
+        }
+    }
+
+    @Test func `a proof ends a wait that the server has requested of the watch`() async throws {
+        let clock = StandingClock()
+        let fields: JSONObject = ["endpoint": "http://127.0.0.1:2379", "prefix": "app/"]
+        let etcd = try Etcd(configuration: PluginConfiguration(fields), host: Host(http: BusyServer(), clock: clock))
+        _ = try await etcd.open()
+        var sleeps = clock.sleeps.stream.makeAsyncIterator()
+        let first = await sleeps.next()
+        _ = try await etcd.probe()
+        let second = await sleeps.next()
+        #expect(first == .seconds(3600) && second == .seconds(3600))
+        // The end of the watch ends its wait, too.
+        await etcd.close()
+    }
+
     @Test func `every change that the server reports is announced, by revision`() async throws {
         let first = #"{"result": {"header": {"revision": "7"}, "created": true}}"#
         let second = """

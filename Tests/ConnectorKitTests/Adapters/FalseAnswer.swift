@@ -31,6 +31,8 @@ enum FalseAnswer: String, Sendable, CaseIterable {
     case wordless
     /// The refusal of a server that speaks TLS.
     case tls
+    /// The page of a gateway that has no server for the address.
+    case nowhere
 
     /// The fault that makes the simulator answer so; nil where the true answer is changed.
     var fault: Fault.Answer? {
@@ -63,6 +65,7 @@ enum FalseAnswer: String, Sendable, CaseIterable {
         case .gateway: other(#"{"message":"no Route matched with those values"}"#, "application/json", status: 400)
         case .wordless: other("400 Bad Request", "text/plain", status: 400)
         case .tls: other("Client sent an HTTP request to an HTTPS server.\n", "text/plain", status: 400)
+        case .nowhere: other("<html>\r\n<head><title>404 Not Found</title></head>", "text/html", status: 404)
         }
     }
 

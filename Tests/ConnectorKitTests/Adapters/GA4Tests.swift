@@ -87,6 +87,8 @@ internal import Testing
         let params = try #require(http.requests[0].jsonBody["events"]?[0]?["params"])
         #expect(params["page_location"] == "https://example.com/" && params["page_referrer"] == "https://example.org/")
         #expect(http.requests[0].jsonBody["client_id"] == "u")
+        page.properties["page_location"] = "https://example.com/own"
+        #expect(try encoded(page)["params"]?["page_location"] == "https://example.com/own")
     }
 
     @Test func `events that Google would silently drop are refused`() throws {
@@ -107,6 +109,46 @@ internal import Testing
         #expect(refused(old))
         old.timestamp = Timestamp(parsing: "2026-01-28T09:30:01Z")
         #expect(!refused(old))
+    }
+
+    @Test(arguments: [
+        ("日本", #"the event "日本""#), ("1a", #"the event "1a""#), ("ga_x", #"the event "ga_x""#), ("", #"the event """#),
+    ])
+    func `a name that Google does not take is quoted as it was given`(_ name: String, _ quoted: String) {
+        let error = #expect(throws: PluginError.self) { try GA4Events.encode(.track(name, userId: "u"), now: now) }
+        #expect(error?.message.contains(quoted) == true && error?.message.contains("begins with a letter") == true)
+    }
+
+    @Test func `properties and traits that would be sent by one name are refused`() throws {
+        for properties in [["a b": 1, "a-b": 2], ["a": ["b": 3], "a_b": 5], ["page url": 1, "page_url": 2]]
+            as [JSONObject]
+        {
+            let error = #expect(throws: PluginError.self) {
+                try GA4Events.encode(.track("a", properties, userId: "u"), now: now)
+            }
+            #expect(error?.status == .invalid && error?.message.contains("and so would another one") == true)
+            var identify = AnalyticsEvent(.identify, userId: "u")
+            identify.traits = properties
+            #expect(throws: PluginError.self) { try GA4Events.encode(identify, now: now) }
+        }
+        #expect(try encoded(.track("a", ["a b": 1, "a-c": 2], userId: "u"))["params"]?["a_b"] == 1)
+    }
+
+    @Test func `a user's id that Google would not take is rejected, and what a request says of a person always fits`()
+        async throws
+    {
+        let (longest, long) = (String(repeating: "\u{1}", count: 256), String(repeating: "x", count: 257))
+        let http = ScriptedHTTP((204, ""), (204, ""))
+        let strangers = [AnalyticsEvent.track("a", userId: long), .track("a", userId: "u", anonymousId: long)]
+        #expect(try await ga4(http).deliver(strangers).map(\.outcome) == [.rejected, .rejected])
+        #expect(http.requests.isEmpty)
+        var identify = AnalyticsEvent(.identify, userId: longest, anonymousId: longest)
+        let names = (0..<25).map { "a_name_of_24_characters\(Character(UnicodeScalar(UInt8(65 + $0))))" }
+        identify.traits = JSONObject(names.map { ($0, .string(String(repeating: "\u{1}", count: 36))) })
+        #expect(try await ga4(http).deliver([identify]) == [.accepted])
+        let size = try #require(http.requests.first?.body.count)
+        let event = try GA4Events.encode(identify, now: now).count
+        #expect(size - event + GA4Requests.limits.batchBytes <= 130_000)
     }
 
     @Test func `texts are cut, and items stay as they are`() throws {

@@ -37,7 +37,7 @@ internal import Testing
     }
 
     @Test(arguments: [
-        ("OVER_QUERY_LIMIT", PluginStatus.rateLimited, true), ("OVER_DAILY_LIMIT", .rateLimited, false),
+        ("OVER_QUERY_LIMIT", PluginStatus.rateLimited, true), ("OVER_DAILY_LIMIT", .rateLimited, true),
         ("REQUEST_DENIED", .unauthorized, false), ("INVALID_REQUEST", .invalid, false),
         ("UNKNOWN_ERROR", .unavailable, true), ("SOMETHING_NEW", .failed, false),
     ])
@@ -80,6 +80,35 @@ internal import Testing
         let refused = try self.google(ScriptedHTTP((200, denied), (200, denied)))
         await #expect(throws: PluginError.self) { try await refused.open() }
         await #expect(throws: PluginError.self) { try await refused.probe() }
+    }
+
+    @Test func `a result that is nowhere on Earth does not hide the others`() async throws {
+        let results = #"{"geometry":{"location":{"lat":91,"lng":1}}},{"geometry":{"location":{"lat":52.5,"lng":13.4}}}"#
+        let google = try google(ScriptedHTTP((200, #"{"status":"OK","results":[\#(results)]}"#)))
+        let places = try await google.geocode(GeocodeRequest(.text("a")))
+        #expect(places.map(\.coordinate.longitude) == [13.4])
+    }
+
+    @Test(arguments: [
+        (429, #"{"error":{"code":429,"message":"Quota exceeded"}}"#, PluginStatus.rateLimited, "Quota exceeded"),
+        (403, "<html><title>Error 403 (Forbidden)</title>", .unauthorized, "Error 403 (Forbidden)"),
+        (502, "no upstream", .unavailable, "no upstream"),
+    ])
+    func `the front end's words are told`(
+        _ status: Int,
+        _ body: String,
+        _ expected: PluginStatus,
+        _ words: String
+    ) async throws {
+        let google = try google(ScriptedHTTP((status, body)))
+        let error = await #expect(throws: PluginError.self) { try await google.geocode(GeocodeRequest(.text("a"))) }
+        #expect(error?.status == expected && error?.message == "google answered HTTP \(status): \(words)")
+    }
+
+    @Test func `no 404 is Google's`() async throws {
+        let google = try google(ScriptedHTTP((404, #"{"message":"no Route matched"}"#)))
+        let error = await #expect(throws: PluginError.self) { try await google.geocode(GeocodeRequest(.text("a"))) }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == true)
     }
 
     @Test(arguments: [(500, "<html>", PluginStatus.unavailable), (200, "<html>", .protocolViolation)])

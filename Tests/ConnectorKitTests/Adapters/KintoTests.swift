@@ -22,6 +22,12 @@ internal import Testing
 
     private let record = #"{"data":{"id":"r","last_modified":17,"schema":1,"name":"Ada"}}"#
 
+    /// Kinto's answer to a request for the records of a collection that does not exist.
+    private let noCollection = (
+        404,
+        #"{"code":404,"errno":111,"error":"Not Found","message":"m","details":{"id":"c","resource_name":"collection"}}"#
+    )
+
     @Test func `the root proves the user, and a root that names no user is refused`() async throws {
         let http = ScriptedHTTP((200, #"{"user":{"id":"account:ada"}}"#), (200, #"{"data":{"id":"b"}}"#))
         #expect(try await kinto(http).open().map(\.kind) == [.authenticated])
@@ -62,7 +68,7 @@ internal import Testing
         let modified = #"{"message":"Resource was modified meanwhile"}"#
         let collection = #"{"data":{"id":"c"}}"#
         for http in [
-            ScriptedHTTP((412, modified)), ScriptedHTTP((404, "{}"), (201, collection), (412, modified)),
+            ScriptedHTTP((412, modified)), ScriptedHTTP(noCollection, (201, collection), (412, modified)),
         ] {
             let kinto = try kinto(http)
             let error = await #expect(throws: PluginError.self) {
@@ -150,11 +156,50 @@ internal import Testing
     }
 
     @Test func `a collection is made with its first record`() async throws {
-        let http = ScriptedHTTP((404, "{}"), (201, #"{"data":{"id":"c"}}"#), (201, record))
+        let http = ScriptedHTTP(noCollection, (201, #"{"data":{"id":"c"}}"#), (201, record))
         let made = try await kinto(http).create(["name": "Ada"], in: "c", id: nil)
         #expect(made.id == "r")
         #expect(http.requests.map(\.method) == [.post, .put, .post])
         #expect(http.requests[1].url.description == "http://vendor.example/v1/buckets/b/collections/c")
+    }
+
+    @Test func `a collection that does not exist has no records`() async throws {
+        let page = try await kinto(ScriptedHTTP(noCollection)).query(DatabaseQuery(), in: "c")
+        #expect(page == DatabasePage(records: [], cursor: nil))
+    }
+
+    @Test(arguments: [
+        (404, "<html><head><title>404 Not Found</title></head><body>nginx</body></html>"), (404, ""),
+        (404, #"{"code":404,"errno":111,"error":"Not Found","message":"The resource could not be found."}"#),
+        (410, #"{"code":410,"errno":202,"error":"Gone","message":"Version of this service is deprecated."}"#),
+    ])
+    func `an answer that names nothing as missing says that the server is, not a collection or a record`(
+        _ status: Int,
+        _ body: String
+    ) async throws {
+        let calls: [(Kinto) async throws -> Void] = [
+            { _ = try await $0.query(DatabaseQuery(), in: "c") }, { _ = try await $0.get("r", in: "c") },
+            { _ = try await $0.create(["a": 1], in: "c", id: nil) },
+            { try await $0.delete("r", in: "c", version: nil) },
+        ]
+        for call in calls {
+            let http = ScriptedHTTP((status, body))
+            let kinto = try kinto(http)
+            let error = await #expect(throws: PluginError.self) { try await call(kinto) }
+            #expect(error?.status == .unavailable || error?.status == .protocolViolation)
+            #expect(error?.isRetryable == true && http.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        #"{"code":404,"errno":110,"error":"Not Found","details":{"id":"r","resource_name":"record"}}"#,
+        #"{"code":404,"errno":110,"error":"Not Found","message":"not found"}"#,
+        #"{"code":404,"errno":111,"error":"Not Found","details":{"id":"c","resource_name":"collection"}}"#,
+    ])
+    func `a record that Kinto calls missing, or whose collection it does, is not found`(_ body: String) async throws {
+        let kinto = try kinto(ScriptedHTTP((404, body)))
+        let error = await #expect(throws: PluginError.self) { try await kinto.get("r", in: "c") }
+        #expect(error?.status == .notFound && error?.isRetryable == false)
     }
 
     @Test(arguments: [
@@ -270,6 +315,70 @@ internal import Testing
         #expect(clock.sleeps.isEmpty && http.requests.count == 1)
         try await Deadline.apply(30_000_000_001, on: clock) { _ = try await kinto.get("r", in: "c") }
         #expect(clock.sleeps == [.seconds(30)])
+    }
+
+    @Test func `a proof during a pause asks nothing and proves what the last one did`() async throws {
+        func answer(_ body: String, backoff: String? = nil) -> ScriptedHTTP.Answer {
+            var response = HTTPResponse(status: 200, body: Array(body.utf8))
+            response.headers["Backoff"] = backoff
+            return .response(response)
+        }
+        let root = #"{"user":{"id":"account:ada"}}"#
+        let (bucket, clock) = (#"{"data":{"id":"b"}}"#, StoppedClock())
+        let http = ScriptedHTTP([
+            answer(root), answer(bucket), answer(record, backoff: "60"), answer(root, backoff: "60"),
+        ])
+        let kinto = try kinto(http, clock: clock)
+        func prove() async throws -> [Evidence] {
+            try await Deadline.apply(clock.monotonic + 10_000_000_000, on: clock) { try await kinto.probe() }
+        }
+        _ = try await kinto.open()
+        _ = try await kinto.get("r", in: "c")
+        let patient = try await prove()
+        #expect(patient.map(\.kind) == [.authenticated] && http.requests.count == 3 && clock.sleeps.isEmpty)
+        #expect(
+            patient[0].detail == "the server answers as account:ada; it requested a pause, of which 60.0 s are left"
+        )
+        // The answer to the first request of a proof may begin a pause.
+        try await clock.sleep(for: .seconds(60))
+        let renewed = try await prove()
+        #expect(renewed.map(\.kind) == [.authenticated] && renewed[0].detail.hasSuffix("60.0 s are left"))
+        #expect(http.requests.count == 4)
+    }
+
+    @Test func `a pause proves nothing of credentials that no answer has proved`() async throws {
+        var away = HTTPResponse(status: 503, body: Array(#"{"code":503,"errno":201,"error":"e"}"#.utf8))
+        away.headers["Backoff"] = "60"
+        let (clock, http) = (StoppedClock(), ScriptedHTTP([.response(away)]))
+        let kinto = try kinto(http, clock: clock)
+        for expected in [PluginStatus.unavailable, .rateLimited] {
+            let error = await #expect(throws: PluginError.self) {
+                try await Deadline.apply(10_000_000_000, on: clock) { _ = try await kinto.open() }
+            }
+            #expect(error?.status == expected)
+            if expected == .rateLimited {
+                #expect(error?.retryAfter == .seconds(60) && error?.message.contains("in 60.0 s") == true)
+            }
+        }
+        #expect(http.requests.count == 1)
+    }
+
+    @Test func `a pause proves nothing once the answer to a proof was a refusal`() async throws {
+        var away = HTTPResponse(status: 503, body: Array(#"{"code":503,"errno":201,"error":"e"}"#.utf8))
+        away.headers["Backoff"] = "60"
+        let answers = [#"{"user":{"id":"account:ada"}}"#, #"{"data":{"id":"b"}}"#].map { body in
+            ScriptedHTTP.Answer.response(HTTPResponse(status: 200, body: Array(body.utf8)))
+        }
+        let (clock, http) = (StoppedClock(), ScriptedHTTP(answers + [.response(away)]))
+        let kinto = try kinto(http, clock: clock)
+        _ = try await kinto.open()
+        for expected in [PluginStatus.unavailable, .rateLimited] {
+            let error = await #expect(throws: PluginError.self) {
+                try await Deadline.apply(10_000_000_000, on: clock) { _ = try await kinto.probe() }
+            }
+            #expect(error?.status == expected)
+        }
+        #expect(http.requests.count == 3)
     }
 
     @Test(arguments: ["id", "last_modified", "schema"])

@@ -11,10 +11,15 @@ internal import Testing
 
 /// The adapter of Matomo.
 @Suite struct MatomoTests {
-    private func matomo(_ http: ScriptedHTTP, token: Bool = true, log: Log? = nil) throws -> Matomo {
+    private func matomo(
+        _ http: ScriptedHTTP,
+        token: Bool = true,
+        log: Log? = nil,
+        clock: StoppedClock = StoppedClock()
+    ) throws -> Matomo {
         var fields: JSONObject = ["endpoint": "http://vendor.example/stats/", "siteId": "7"]
         if token { fields["token"] = "{{secret:token}}" }
-        var host = Host.scripted(http)
+        var host = Host.scripted(http, clock: clock)
         if let log { host.log = log }
         return try Matomo(configuration: PluginConfiguration(fields), host: host)
     }
@@ -49,7 +54,8 @@ internal import Testing
         #expect(request.hasPlaceholdersInBody && request.text.ranges(of: "{{").count == 1)
         let items = try items(request)
         for (name, value) in [
-            ("idsite", "7"), ("rec", "1"), ("uid", "u"), ("_id", "0f8fad5bd9cb469f"), ("cdt", "1769851800"),
+            ("idsite", "7"), ("rec", "1"), ("uid", "u"), ("cdt", "1769851800"),
+            ("_id", String(StableUUID.hashed("0f8fad5b-d9cb-469f-a165-70867728950e").prefix(16))),
             ("e_c", "Shop"), ("e_a", "Order & {{secret:token}}"), ("e_v", "42.5"), ("dimension3", "b"),
             ("url", "http://shop.example/?a=b"), ("urlref", "http://search.example"), ("cip", "192.0.2.1"),
             ("lang", "de"), ("ca", "1"),
@@ -69,6 +75,43 @@ internal import Testing
         #expect(visitor.utf8.count == 16 && sent[1]["cid"]?.utf8.count == 16 && sent[1]["cid"] != visitor)
         #expect(sent[0]["_id"] == nil && sent[1]["_id"] == nil)
         #expect(sent[2]["cid"] == nil && sent[2]["_id"] == visitor && sent[2]["uid"] == "u")
+    }
+
+    @Test(arguments: [
+        ["00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"],
+        ["019ad4a0-1234-7abc-8000-000000000000", "019ad4a0-1234-7abc-9fff-000000000000"],
+        ["089c1307b5458527", "089C1307B5458528", "0123456789abcde", "0123456789abcdeg"],
+    ])
+    func `visitors differ if their ids do, if only in the last digits, and an id in Matomo's form stays`(ids: [String])
+        async throws
+    {
+        let answer = HTTPResponse(status: 200, body: Array(Self.tracked(1).1.utf8))
+        let http = ScriptedHTTP(ids.map { _ in .response(answer) })
+        let events = ids.map { AnalyticsEvent.track("a", anonymousId: $0) }
+        #expect(try await matomo(http).deliver(events).allSatisfy { $0 == .accepted })
+        let visitors = try http.requests.map { try items($0)["cid"] ?? "" }
+        #expect(Set(visitors).count == ids.count)
+        #expect(visitors.allSatisfy { $0.utf8.count == 16 && UInt64($0, radix: 16) != nil })
+        for (id, visitor) in zip(ids, visitors) where id.utf8.count == 16 && UInt64(id, radix: 16) != nil {
+            #expect(visitor == id)
+        }
+    }
+
+    @Test(arguments: [
+        ("2026-01-31T09:40:00Z", DeliveryAnswer.Outcome.accepted), ("2026-01-31T09:40:01Z", .rejected),
+        ("2030-01-01T00:00:00Z", .rejected), ("2006-02-05T09:30:01Z", .accepted), ("2006-02-05T09:30:00Z", .rejected),
+        ("1970-01-01T00:00:00Z", .rejected),
+    ])
+    func `an event to which Matomo would give the time of its arrival is rejected`(
+        _ time: String,
+        _ outcome: DeliveryAnswer.Outcome
+    ) async throws {
+        var event = AnalyticsEvent.track("a", userId: "u")
+        let moment: Timestamp = try #require(Timestamp(parsing: time))
+        event.timestamp = moment
+        let http = ScriptedHTTP(Self.tracked(1))
+        #expect(try await matomo(http).deliver([event]).map(\.outcome) == [outcome])
+        #expect(http.requests.count == (outcome == .accepted ? 1 : 0))
     }
 
     @Test(arguments: [JSONValue.null, ""])
@@ -122,31 +165,51 @@ internal import Testing
         #expect(answers.map(\.outcome) == [.retry, .retry] && answers[0].code == .unavailable)
     }
 
-    @Test func `if only some were tracked, nothing is sent twice, and the log says how many are lost`() async throws {
-        let lost = Mutex<[JSONValue?]>([])
-        let log = Log(level: .warning) { _, _, fields in lost.withLock { $0.append(fields["lost"]) } }
-        let matomo = try matomo(ScriptedHTTP(Self.refused, Self.site, Self.tracked(2), Self.tracked(3)), log: log)
-        _ = try await matomo.open()
-        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
-        for _ in 0..<2 {
-            #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
-        }
-        #expect(lost.withLock(\.self) == [1])
-    }
-
-    @Test func `if Matomo does not name the invalid event, nothing is sent twice, and the next go one by one`()
+    @Test func `if Matomo skips some events of a batch, all go again, one by one for an hour, and none is lost`()
         async throws
     {
         let lost = Mutex<[JSONValue?]>([])
         let log = Log(level: .warning) { _, _, fields in lost.withLock { $0.append(fields["lost"]) } }
-        let nameless = (200, #"{"status":"success","tracked":2,"invalid":1}"#)
-        let http = ScriptedHTTP(Self.refused, Self.site, nameless, Self.tracked(1), Self.nameless, Self.tracked(1))
-        let matomo = try matomo(http, log: log)
+        let (none, one, two, clock) = (Self.tracked(0), Self.tracked(1), Self.tracked(2), StoppedClock())
+        let http = ScriptedHTTP(Self.refused, Self.site, two, one, none, one, one, two)
+        let matomo = try matomo(http, log: log, clock: clock)
         _ = try await matomo.open()
         let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
-        #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
+        let answers = try await matomo.deliver(events)
+        #expect(answers.map(\.outcome) == [.retry, .retry, .retry] && answers.allSatisfy { $0.code == .unavailable })
+        #expect(answers[0].reason?.contains("matomo tracked 2 of 3 requests") == true && lost.withLock(\.self) == [1])
+        // One that is skipped alone is known.
+        let next = try await matomo.deliver(events)
+        #expect(next.map(\.outcome) == [.accepted, .retry, .retry] && next[2].isUnsent)
+        try await clock.sleep(for: .seconds(3599))
+        #expect(try await matomo.deliver([events[1], events[2]]) == [.accepted, .accepted])
+        try await clock.sleep(for: .seconds(1))
+        #expect(try await matomo.deliver([events[0], events[1]]) == [.accepted, .accepted])
+        let counts = http.requests.map { $0.jsonBody["requests"]?.array?.count }
+        #expect(counts == [1, nil, 3, 1, 1, 1, 1, 2] && lost.withLock(\.self) == [1])
+    }
+
+    @Test func `if Matomo does not name the invalid event of a batch, all go again, one by one, and it is known`()
+        async throws
+    {
+        let nameless = (200, #"{"status":"success","tracked":2,"invalid":1}"#)
+        let http = ScriptedHTTP(Self.refused, Self.site, nameless, Self.tracked(1), Self.nameless, Self.tracked(1))
+        let matomo = try matomo(http)
+        _ = try await matomo.open()
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        #expect(try await matomo.deliver(events).map(\.outcome) == [.retry, .retry, .retry])
         #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .rejected, .accepted])
-        #expect(lost.withLock(\.self) == [1] && http.requests.count == 6)
+        #expect(http.requests.count == 6)
+    }
+
+    @Test func `if one event is named as invalid and another one is skipped, only the named one is rejected`()
+        async throws
+    {
+        let answer = #"{"status":"success","tracked":1,"invalid":1,"invalid_indices":[1]}"#
+        let matomo = try matomo(ScriptedHTTP(Self.refused, Self.site, (200, answer)))
+        _ = try await matomo.open()
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        #expect(try await matomo.deliver(events).map(\.outcome) == [.retry, .rejected, .retry])
     }
 
     @Test func `if one is invalid and none was tracked, the others are sent again`() async throws {

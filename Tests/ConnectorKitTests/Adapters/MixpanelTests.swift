@@ -9,12 +9,12 @@ internal import Testing
 
 /// The adapter of Mixpanel.
 @Suite struct MixpanelTests {
-    private func mixpanel(_ http: ScriptedHTTP) throws -> Mixpanel {
+    private func mixpanel(_ http: ScriptedHTTP, clock: StoppedClock = StoppedClock()) throws -> Mixpanel {
         try Mixpanel(
             configuration: PluginConfiguration(json: [
                 "endpoint": "http://vendor.example", "token": "{{secret:token}}", "groupKey": "team",
             ]),
-            host: .scripted(http)
+            host: .scripted(http, clock: clock)
         )
     }
 
@@ -61,6 +61,17 @@ internal import Testing
         }
     }
 
+    @Test func `properties of the application that have the names of the adapter's are kept under others`() async throws
+    {
+        let http = ScriptedHTTP(Self.imported)
+        let event = AnalyticsEvent.track("a", ["time": "12:30", "distinct_id": "mine", "$insert_id": 7], userId: "u")
+        _ = try await mixpanel(http).deliver([event])
+        let properties = try #require(http.requests[0].jsonBody[0]?["properties"])
+        #expect(properties["time"] == 1_769_851_800_000 && properties["time_"] == "12:30")
+        #expect(properties["distinct_id"] == "u" && properties["distinct_id_"] == "mine")
+        #expect(properties["$insert_id"] == .string(event.messageId) && properties["$insert_id_"] == 7)
+    }
+
     @Test func `an identity that Mixpanel would refuse becomes a UUID, always the same`() {
         #expect(MixpanelItems.insertId("order-7") == "order-7")
         for id in ["order 7", "", String(repeating: "x", count: 37), "größe"] {
@@ -101,6 +112,32 @@ internal import Testing
         #expect(properties["$insert_id"] == .string(identify.messageId) && properties["plan"] == nil)
         let profile = try #require(http.requests[1].jsonBody[0])
         #expect(profile["$distinct_id"] == "u" && profile["$set"] == ["plan": "pro"])
+    }
+
+    @Test func `an older identify that is to be repeated does not replace what a newer one has set`() async throws {
+        let http = ScriptedHTTP((503, "away"), Self.imported, Self.updated)
+        var older = AnalyticsEvent(.identify, userId: "u", anonymousId: "a")
+        older.traits = ["plan": "free"]
+        var newer = AnalyticsEvent(.identify, userId: "u")
+        newer.traits = ["plan": "pro"]
+        let mixpanel = try mixpanel(http)
+        let answers = try await mixpanel.deliver([older, newer])
+        #expect(answers.map(\.outcome) == [.retry, .retry] && answers.map(\.isUnsent) == [false, true])
+        #expect(try await mixpanel.deliver([older, newer]).map(\.outcome) == [.accepted, .accepted])
+        #expect(http.paths == ["/import", "/import", "/engage"])
+        #expect(http.requests[2].jsonBody.array?.map { $0["$set"]?["plan"] } == ["free", "pro"])
+    }
+
+    @Test func `profiles are updated although the import took more than half of the time`() async throws {
+        let clock = StoppedClock()
+        let answers = [Self.imported, Self.updated].map { status, body in
+            ScriptedHTTP.Answer.response(HTTPResponse(status: status, body: Array(body.utf8)))
+        }
+        let http = ScriptedHTTP(answers, delay: (.seconds(16), clock))
+        let event = AnalyticsEvent(.identify, userId: "u", anonymousId: "a")
+        let mixpanel = try mixpanel(http, clock: clock)
+        _ = try await Deadline.apply(30_000_000_000, on: clock) { try await mixpanel.deliver([event]) }
+        #expect(http.paths == ["/import", "/engage"])
     }
 
     @Test(arguments: [nil, ""])

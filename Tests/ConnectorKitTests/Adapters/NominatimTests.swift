@@ -89,6 +89,34 @@ internal import Testing
         #expect(http.requests.compactMap { $0.url.value(of: "q") } == ["a", "b", "c", "a"])
     }
 
+    @Test func `a cached answer is used for a day, and one without a place for five minutes`() async throws {
+        let clock = StoppedClock()
+        let http = ScriptedHTTP((200, berlin), (200, "[]"), (200, berlin), (200, berlin))
+        let nominatim = try nominatim(http, clock: clock)
+        for wait in [Duration.zero, .seconds(299), .seconds(2), .seconds(86_000), .seconds(200)] {
+            try await clock.sleep(for: wait)
+            for text in ["a", "b"] { _ = try await nominatim.geocode(GeocodeRequest(.text(text))) }
+        }
+        #expect(http.requests.compactMap { $0.url.value(of: "q") } == ["a", "b", "b", "a"])
+    }
+
+    @Test func `nothing at a point is kept for five minutes, too`() async throws {
+        let clock = StoppedClock()
+        let point = try #require(Coordinate(latitude: 0, longitude: 0))
+        let http = ScriptedHTTP((200, #"{"error":"Unable to geocode"}"#), (200, #"{"lat":"0","lon":"0"}"#))
+        let nominatim = try nominatim(http, clock: clock)
+        #expect(try await nominatim.reverse(ReverseRequest(point)).isEmpty)
+        #expect(try await nominatim.reverse(ReverseRequest(point)).isEmpty)
+        try await clock.sleep(for: .seconds(301))
+        #expect(try await nominatim.reverse(ReverseRequest(point)).count == 1)
+    }
+
+    @Test func `a place that is nowhere on Earth does not hide the others`() async throws {
+        let http = ScriptedHTTP((200, #"[{"lat":"91","lon":"1"},{"lat":"52.5","lon":"13.4"}]"#))
+        let places = try await nominatim(http).geocode(GeocodeRequest(.text("a")))
+        #expect(places.map(\.coordinate.longitude) == [13.4])
+    }
+
     @Test func `bad parameters are invalid, in Nominatim's words`() async throws {
         let http = ScriptedHTTP((400, #"{"error":{"code":400,"message":"Parameter 'lat' missing."}}"#))
         let nominatim = try nominatim(http)

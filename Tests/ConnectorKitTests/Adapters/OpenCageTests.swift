@@ -61,7 +61,7 @@ internal import Testing
     }
 
     @Test(arguments: [
-        (401, PluginStatus.unauthorized, false), (402, .rateLimited, false), (429, .rateLimited, true),
+        (401, PluginStatus.unauthorized, false), (402, .rateLimited, true), (429, .rateLimited, true),
         (503, .unavailable, true), (410, .tooLarge, false),
     ])
     func `a failure has the vendor's words`(_ http: Int, _ expected: PluginStatus, _ isRetryable: Bool) async throws {
@@ -71,6 +71,13 @@ internal import Testing
         #expect(error?.status == expected)
         #expect(error?.isRetryable == isRetryable)
         #expect(error?.message.contains("words") == true)
+    }
+
+    @Test func `a result that is nowhere on Earth does not hide the others`() async throws {
+        let results = #"{"geometry":{"lat":52.5,"lng":181}},{"geometry":{"lat":52.5,"lng":13.4}}"#
+        let answer = #"{"results":[\#(results)],"status":{"code":200}}"#
+        let places = try await opencage(ScriptedHTTP((200, answer))).geocode(GeocodeRequest(.text("a")))
+        #expect(places.map(\.coordinate.longitude) == [13.4])
     }
 
     @Test(arguments: [
@@ -86,6 +93,7 @@ internal import Testing
 
     @Test(arguments: [
         (200, "<html>"), (200, #"{"results":[{}],"status":{"code":200}}"#), (200, #"{"status":{"code":200}}"#),
+        (404, #"{"message":"no Route matched"}"#), (410, "<html>"),
     ])
     func `an answer that is not OpenCage's breaks the protocol`(_ http: Int, _ body: String) async throws {
         let opencage = try opencage(ScriptedHTTP((http, body)))

@@ -129,6 +129,77 @@ internal import Testing
         #expect(replaced.data == ["a": 3])
     }
 
+    @Test(
+        arguments: [
+            ["t": ["__op": "Delete"]], ["a": ["b": ["__op": "Increment", "amount": 5]]], ["a": [1, ["__op": "Add"]]],
+            ["t": ["__op": nil]], ["a.b": 1], ["_method": "GET"], ["objectId": "o"], ["__type": "Date"],
+            ["n": 9_007_199_254_740_993], ["a": [["n": -9_007_199_254_740_993]]],
+        ] as [JSONObject]
+    )
+    func `a record that Parse would not store as it is is refused`(_ record: JSONObject) async throws {
+        let writes: [(Parse) async throws -> Void] = [
+            { _ = try await $0.create(record, in: "C", id: nil) },
+            { _ = try await $0.replace("o", with: record, in: "C", version: nil) },
+            { _ = try await $0.update("o", with: record, in: "C", version: nil) },
+        ]
+        for write in writes {
+            let http = ScriptedHTTP()
+            let parse = try parse(http)
+            let error = await #expect(throws: PluginError.self) { try await write(parse) }
+            #expect(error?.status == .invalid && http.requests.isEmpty)
+        }
+    }
+
+    @Test func `a value that resembles an operation or a path is stored as it is`() async throws {
+        let parse = try parse(
+            try SimulatedHTTP(
+                "parse",
+                configuration: ["applicationId": "app", "clientKey": "key"],
+                isAccepted: true
+            )
+        )
+        let record: JSONObject = [
+            "text": "__op", "n": 9_007_199_254_740_992, "day": ["__type": "Date", "iso": "2026-01-31T09:30:00.000Z"],
+        ]
+        let made = try await parse.create(record, in: "Things", id: nil)
+        #expect(made.data == record)
+        #expect(try await parse.get(made.id, in: "Things").data == record)
+    }
+
+    @Test func `what the server's own code changes in a record is in the answer`() async throws {
+        let changes = #""name":"Ada","size":{"__op":"Delete"},"sessionToken":"s"}"#
+        let http = ScriptedHTTP(
+            (201, #"{"objectId":"o","createdAt":"c","# + changes),
+            (200, object),
+            (200, #"{"updatedAt":"u","# + changes)
+        )
+        let parse = try parse(http)
+        let record: JSONObject = ["name": "ada", "size": 1, "n": 2]
+        let stored: JSONObject = ["name": "Ada", "n": 2]
+        let made = try await parse.create(record, in: "C", id: nil)
+        #expect(made == DatabaseRecord(id: "o", version: "c", data: stored))
+        let replaced = try await parse.replace("o", with: record, in: "C", version: nil)
+        #expect(replaced == DatabaseRecord(id: "o", version: "u", data: stored))
+    }
+
+    @Test(arguments: [
+        (503, #"{"error":"busy"}"#, PluginStatus.failed),
+        (404, #"{"code":101,"error":"Object not found."}"#, .notFound),
+    ])
+    func `an update whose record cannot be read says that it was changed, and is not for another server`(
+        _ status: Int,
+        _ body: String,
+        _ expected: PluginStatus
+    ) async throws {
+        let http = ScriptedHTTP((200, #"{"updatedAt":"u"}"#), (status, body))
+        let parse = try parse(http)
+        let error = await #expect(throws: PluginError.self) {
+            try await parse.update("o", with: ["a": 1], in: "C", version: nil)
+        }
+        #expect(error?.status == expected && error?.isRetryable == false && http.requests.count == 2)
+        #expect(error?.message.contains("was changed") == (expected == .failed))
+    }
+
     @Test func `a version cannot be a condition`() async throws {
         let parse = try parse(ScriptedHTTP())
         let error = await #expect(throws: PluginError.self) { try await parse.delete("o", in: "C", version: "1") }
@@ -219,7 +290,7 @@ internal import Testing
         (400, #"{"code":159,"error":"Duplicate request"}"#, .conflict),
         (403, #"{"error":"unauthorized"}"#, .unauthorized),
         (429, #"{"code":100,"error":"x"}"#, .rateLimited), (400, #"{"code":102,"error":"bad"}"#, .invalid),
-        (502, "<html>", .unavailable),
+        (502, "<html>", .unavailable), (404, #"{"message":"no route"}"#, .protocolViolation),
     ])
     func `Parse's codes become the shared statuses`(_ status: Int, _ body: String, _ expected: PluginStatus) {
         let response = HTTPResponse(status: status, body: Array(body.utf8))

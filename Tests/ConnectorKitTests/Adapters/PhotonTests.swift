@@ -62,6 +62,13 @@ internal import Testing
         #expect(http.requests.allSatisfy { $0.url.value(of: "lang") == nil })
     }
 
+    @Test func `a feature that is nowhere on Earth does not hide the others`() async throws {
+        let points = #"{"geometry":{"coordinates":[181,52.5]}},{"geometry":{"coordinates":[13.4,52.5]}}"#
+        let photon = try photon(ScriptedHTTP((200, #"{"features":[\#(points)]}"#)))
+        let places = try await photon.geocode(GeocodeRequest(.text("a")))
+        #expect(places.map(\.coordinate.longitude) == [13.4])
+    }
+
     @Test(arguments: ["{}", #"{"features":[{}]}"#, #"{"features":[{"geometry":{"coordinates":[500,1]}}]}"#])
     func `an answer that does not hold places breaks the protocol`(_ body: String) async throws {
         let photon = try photon(ScriptedHTTP((200, body)))

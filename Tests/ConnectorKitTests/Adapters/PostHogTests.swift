@@ -85,6 +85,19 @@ internal import Testing
         #expect(try properties(["$geoip_disable": false])?["$geoip_disable"] == false)
     }
 
+    @Test func `properties of the application that have the names of the adapter's are kept`() throws {
+        var page = AnalyticsEvent(.page, userId: "u")
+        page.properties = ["context": "mine", "$lib": "x", "category": "own"]
+        page.category = "C"
+        page.context = ["app": ["name": "shop"]]
+        let properties = try JSONValue(parsing: events.encode(page, now: now))["properties"]
+        #expect(properties?["context"] == ["app": ["name": "shop"]] && properties?["context_"] == "mine")
+        #expect(properties?["$lib"] == "connector-host" && properties?["$lib_"] == "x")
+        #expect(properties?["category"] == "own")
+        page.properties["category"] = .null
+        #expect(try JSONValue(parsing: events.encode(page, now: now))["properties"]?["category"] == "C")
+    }
+
     @Test func `the uuid follows from the message's id in every attempt`() {
         let uuid = "01234567-89ab-cdef-0123-456789abcdef"
         #expect(StableUUID.from(uuid) == uuid)

@@ -101,6 +101,9 @@ internal import Testing
         (.init("or", .lessOrEqual, 1.5), #"("or".lte."1.5")"#),
         (.init("a", .greaterOrEqual, true), #"("a".gte."true")"#),
         (.init("a.b", .within, ["x,y", 2]), #"("a.b".in.("x,y","2"))"#),
+        // PostgREST takes a list of one empty text for an empty list, and PostgreSQL no 2.0 for an integer.
+        (.init("a", .within, [""]), #"("a".eq."")"#), (.init("a", .within, ["", "b"]), #"("a".in.("","b"))"#),
+        (.init("a", .within, [2.0, 2.5]), #"("a".in.("2","2.5"))"#), (.init("a", .less, 2.0), #"("a".lt."2")"#),
     ])
     func `filters are a condition, in quotation marks`(_ filter: DatabaseQuery.Filter, _ text: String) async throws {
         let http = ScriptedHTTP((200, "[]"))
@@ -146,12 +149,87 @@ internal import Testing
     @Test(arguments: [
         (409, "23505", PluginStatus.conflict), (409, "23503", .invalid), (400, "22P02", .invalid),
         (404, "PGRST205", .notFound), (401, "PGRST301", .unauthorized), (503, "PGRST001", .unavailable),
+        // PostgREST answers 500 to what is the row's or the table's fault for good, too.
+        (500, "54000", .invalid), (500, "P0002", .invalid), (500, "21000", .invalid), (500, "55000", .invalid),
+        (500, "42P17", .invalid), (500, "38001", .invalid), (404, "42883", .invalid), (405, "25006", .unsupported),
+        (500, "40001", .unavailable), (500, "55P03", .unavailable), (503, "53300", .unavailable),
+        (503, "57P01", .unavailable), (500, "58030", .unavailable), (500, "57014", .timedOut),
+        (500, "XX000", .unavailable), (504, "PGRST003", .timedOut),
     ])
     func `errors have PostgREST's words`(_ status: Int, _ code: String, _ expected: PluginStatus) async throws {
         let http = ScriptedHTTP((status, #"{"code":"\#(code)","message":"words","details":null,"hint":null}"#))
         let error = await #expect(throws: PluginError.self) { try await postgREST(http).create([:], in: "n", id: "7") }
         #expect(error?.status == expected && error?.message == "postgrest answered HTTP \(status): words")
+        #expect(error?.isRetryable == (expected == .unavailable || expected == .timedOut))
         #expect(http.requests[0].jsonBody == ["id": "7"])
+    }
+
+    @Test(arguments: [
+        (409, "23505", #""Key (id)=(7) already exists.""#, "null", "words; Key (id)=(7) already exists."),
+        (404, "PGRST205", "null", #""Perhaps you meant 'notes'""#, "words; Perhaps you meant 'notes'"),
+        // All values of the row, which are nobody else's business.
+        (400, "23502", #""Failing row contains (7, secret).""#, "null", "words"),
+        (400, "23514", #""Failing row contains (7, secret).""#, #""hint""#, "words; hint"),
+        (400, "PGRST201", #"[{"embedding":"a with b"}]"#, #""hint""#, "words; hint"),
+    ])
+    func `an error tells details and hint, but no row`(
+        _ status: Int,
+        _ code: String,
+        _ details: String,
+        _ hint: String,
+        _ words: String
+    ) async throws {
+        let body = #"{"code":"\#(code)","message":"words","details":\#(details),"hint":\#(hint)}"#
+        let postgREST = try postgREST(ScriptedHTTP((status, body)))
+        let error = await #expect(throws: PluginError.self) { try await postgREST.create([:], in: "n", id: "7") }
+        #expect(error?.message == "postgrest answered HTTP \(status): \(words)")
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test(arguments: [
+        #"{"code":"PGRST116","details":"The result contains 0 rows","message":"Cannot coerce"}"#,
+        #"{"code":"PGRST116","message":"Cannot coerce"}"#,
+        #"{"details":"Results contain 0 rows, application/vnd.pgrst.object+json requires 1 row","message":"m"}"#,
+    ])
+    func `a record that is missing is called so`(_ body: String) async throws {
+        let postgREST = try postgREST(ScriptedHTTP((406, body)))
+        let error = await #expect(throws: PluginError.self) { try await postgREST.get("7", in: "notes") }
+        #expect(error?.status == .notFound && error?.message == "there is no such record" && error?.detail == 406)
+    }
+
+    @Test(arguments: [
+        #"{"code":"PGRST116","details":"The result contains 10 rows","message":"m"}"#,
+        #"{"code":"PGRST107","message":"m"}"#,
+    ])
+    func `another answer with the same status does not say that a record is missing`(_ body: String) async throws {
+        let postgREST = try postgREST(ScriptedHTTP((406, body)))
+        let error = await #expect(throws: PluginError.self) { try await postgREST.get("7", in: "notes") }
+        #expect(error?.status == .failed && error?.message.hasPrefix("postgrest answered HTTP 406: m") == true)
+    }
+
+    @Test func `a whole number is written as an integer`() async throws {
+        let http = ScriptedHTTP((201, row.1))
+        _ = try await postgREST(http).create(["count": 2.0, "share": 2.5], in: "notes", id: nil)
+        #expect(http.requests[0].text == #"{"count":2,"share":2.5}"#)
+    }
+
+    @Test func `a gateway's 404 does not say that a table or a record is missing`() async throws {
+        let pages = ["<html>nothing here</html>", #"{"message":"no Route matched with those values"}"#, ""]
+        for page in pages {
+            let postgREST = try postgREST(ScriptedHTTP((404, page)))
+            let error = await #expect(throws: PluginError.self) { try await postgREST.get("7", in: "notes") }
+            #expect(error?.status == .protocolViolation && error?.isRetryable == true)
+        }
+    }
+
+    @Test(arguments: [
+        ("12345678901234567890123", "was stored, is a number, not an id; make it a text"),
+        ("null", "was stored, is null, not an id; give the column a default"),
+    ])
+    func `a new row whose id cannot be one was stored all the same`(_ id: String, _ words: String) async throws {
+        let postgREST = try postgREST(ScriptedHTTP((201, #"{"id":\#(id)}"#)))
+        let error = await #expect(throws: PluginError.self) { try await postgREST.create([:], in: "notes", id: nil) }
+        #expect(error?.status == .invalid && error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: ["PGRST205", "42P01"])
@@ -180,13 +258,14 @@ internal import Testing
         (401, #"{"message":"Invalid API key","hint":"Double check your API key."}"#, .unauthorized),
         (403, #"{"message":"Access is forbidden."}"#, .unauthorized),
         (404, #"{"code":"PGRST125","message":"Invalid path specified in request URL"}"#, .notFound),
-        (404, #"{"error":"requested path is invalid"}"#, .notFound), (404, "<html>nothing here</html>", .notFound),
+        (404, #"{"error":"requested path is invalid"}"#, .protocolViolation),
+        (404, "<html>nothing here</html>", .protocolViolation),
         (200, #"{"swagger":"2.0"}"#, .protocolViolation), (200, "[]", .protocolViolation),
     ])
     func `no other answer opens the gate`(_ status: Int, _ body: String, _ expected: PluginStatus) async throws {
         let error = await #expect(throws: PluginError.self) { try await postgREST(ScriptedHTTP((status, body))).open() }
         #expect(error?.status == expected && error?.detail == Int32(status))
         guard let words = try? JSONValue(parsing: body)["message"]?.string else { return }
-        #expect(error?.message == "postgrest answered HTTP \(status): \(words)")
+        #expect(error?.message.hasPrefix("postgrest answered HTTP \(status): \(words)") == true)
     }
 }

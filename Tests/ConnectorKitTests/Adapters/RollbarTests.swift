@@ -90,6 +90,23 @@ internal import Testing
         #expect(try person("e" + String(repeating: "\u{301}", count: 40))?.utf8.count == 36)
     }
 
+    @Test(arguments: [nil, ""])
+    func `a person without an id gets one, made from the email address or else the name`(_ id: String?) throws {
+        let items = RollbarItems(environment: "test", platform: "linux", release: nil)
+        for (user, source) in [
+            (CrashUser(id: id, email: "a@b.c", name: "N"), "a@b.c"), (CrashUser(id: id, name: "N"), "N"),
+        ] {
+            var report = CrashReport(level: .info, message: "m")
+            report.user = user
+            let data = try JSONValue(parsing: items.encode(report, now: Timestamp(nanoseconds: 0)))
+            #expect(data["person"]?["id"] == .string(StableUUID.from(source)))
+            #expect(data["person"]?["username"] == "N" && data["person"]?["email"]?.string == user.email)
+        }
+        var nobody = CrashReport(level: .info, message: "m")
+        nobody.user = CrashUser(id: id)
+        #expect(try JSONValue(parsing: items.encode(nobody, now: Timestamp(nanoseconds: 0)))["person"] == nil)
+    }
+
     @Test func `texts that are too long for Rollbar are cut, and the whole release is kept beside`() throws {
         let items = RollbarItems(environment: "test", platform: "linux", release: nil)
         let long = String(repeating: "x", count: 256)

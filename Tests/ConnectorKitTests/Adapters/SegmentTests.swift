@@ -103,9 +103,24 @@ internal import Testing
         #expect(answers.first?.reason?.contains("later") == true)
     }
 
-    @Test func `when to try again is read from either header`() {
-        let response = HTTPResponse(status: 429, headers: ["X-RateLimit-Reset": "7"])
-        #expect(SegmentResponse(response).failure(now: Timestamp(nanoseconds: 0)).retryAfter == .seconds(7))
+    @Test(
+        arguments: [
+            (429, ["X-RateLimit-Reset": "7"], 7), (429, ["X-RateLimit-Reset": "7", "Retry-After": "9"], 9),
+            // Half past nine and twenty seconds.
+            (429, ["X-RateLimit-Reset": "1769851820"], 20), (429, ["X-RateLimit-Reset": "1769851000"], 0),
+            (429, ["X-RateLimit-Reset": "90000"], 86_400), (429, ["X-RateLimit-Reset": "-9223372036854775808"], 0),
+            (429, ["X-RateLimit-Reset": "soon"], nil), (500, ["X-RateLimit-Reset": "3600"], nil),
+            (503, ["X-RateLimit-Reset": "1796041999"], nil), (503, ["Retry-After": "9"], 9),
+        ] as [(Int, HTTPFields, Int64?)]
+    )
+    func `when to try again is read from either header, that of a rate limit only beside a 429`(
+        _ status: Int,
+        _ headers: HTTPFields,
+        _ seconds: Int64?
+    ) throws {
+        let now = try #require(Timestamp(parsing: "2026-01-31T09:30:00Z"))
+        let failure = SegmentResponse(HTTPResponse(status: status, headers: headers)).failure(now: now)
+        #expect(failure.retryAfter == seconds.map { Duration.seconds($0) })
     }
 
     @Test func `a server that does not serve settings is only reachable`() async throws {

@@ -99,17 +99,33 @@ internal import Testing
         #expect(SentryRateLimits.seconds(of: response, now: Timestamp(nanoseconds: 0)) == seconds)
     }
 
-    @Test func `a bare 429 closes everything for a minute, and no request is wasted meanwhile`() async throws {
-        let http = ScriptedHTTP((429, ""), (200, #"{"id":"x"}"#))
-        let clock = StoppedClock()
-        let sentry = try sentry(http, clock: clock)
+    @Test func `a bare 429 asks for a wait of a minute, and the adapter sends whenever the host tries again`()
+        async throws
+    {
+        let http = ScriptedHTTP((429, ""), (200, "{}"), (200, #"{"id":"x"}"#))
+        let sentry = try sentry(http)
         let report = CrashReport(level: .error, message: "m")
-        #expect(try await sentry.deliver([report]).first?.retryAfter == .seconds(60))
-        try await clock.sleep(for: .seconds(20))
-        #expect(try await sentry.deliver([report]).first?.retryAfter == .seconds(40))
-        #expect(http.requests.count == 1)
-        try await clock.sleep(for: .seconds(40))
-        #expect(try await sentry.deliver([report]).first?.outcome == .accepted)
+        let answers = try await sentry.deliver([report])
+        #expect(answers.map(\.retryAfter) == [.seconds(60)] && answers[0].code == .rateLimited)
+        #expect(try await sentry.probe().map(\.kind) == [.reachable])
+        #expect(try await sentry.deliver([report]).map(\.outcome) == [.accepted])
+        #expect(http.requests.count == 3)
+    }
+
+    @Test(arguments: [("600:error:organization", 600), ("9999999", 9_999_999), ("99999999999::key", 31_536_000)])
+    func `a limit that comes with an answer holds back the rest of a delivery, and no later one`(
+        _ limit: String,
+        _ seconds: Int
+    ) async throws {
+        let taken = Array(#"{"id":"x"}"#.utf8)
+        let limited = HTTPResponse(status: 200, headers: ["X-Sentry-Rate-Limits": limit], body: taken)
+        let http = ScriptedHTTP([.response(limited), .response(HTTPResponse(status: 200, body: taken))])
+        let sentry = try sentry(http)
+        let reports = ["a", "b", "c"].map { CrashReport(level: .error, message: $0) }
+        let answers = try await sentry.deliver(reports)
+        #expect(answers.map(\.outcome) == [.accepted, .retry, .retry] && http.requests.count == 1)
+        #expect(answers[1].retryAfter == .seconds(seconds) && answers[1].code == .rateLimited && answers[2].isUnsent)
+        #expect(try await sentry.deliver([reports[1]]).map(\.outcome) == [.accepted])
     }
 
     @Test func `a wrong key is unauthorised, in Sentry's words`() async throws {

@@ -143,6 +143,7 @@ internal import Testing
             (busy, 2, [.seconds(7), .seconds(7)]),
             (PluginError(.rateLimited, "later", retryAfter: .seconds(30)), 1, []),
             (PluginError(.invalid, "never"), 1, []),
+            (PluginError(.tooLarge, "a gateway's limit", isRetryable: true), 1, []),
         ] as [(PluginError, Int, [Duration])]
     )
     func `a call whose error may pass is made three times at most, after the waits that the store asks for`(
@@ -172,6 +173,26 @@ internal import Testing
             #expect(error == refusal.error)
         }
         #expect(clock.sleeps == refusal.pauses && refusals.withLock(\.self) == refusal.times && double.uploads == 0)
+    }
+
+    @Test func `an upload that is gone after a failed attempt names that attempt's reason`() async throws {
+        let double = FilesDouble()
+        let parts = Mutex(0)
+        let gates = GateDoubles([
+            "it": { operation, arguments async throws(PluginError) in
+                guard operation == "uploadPart" else { return try await double.double(operation, arguments) }
+                let isFirst = parts.withLock { count in
+                    count += 1
+                    return count % 2 == 1
+                }
+                throw isFirst
+                    ? PluginError(.unavailable, "the bucket moved") : PluginError(.notFound, "there is no upload")
+            }
+        ])
+        let files = Host(clock: StoppedClock(), gates: gates).gate("it", as: UsedFiles.self)
+        let error = await #expect(throws: PluginError.self) { try await files.put("a", [1]) }
+        #expect(error?.status == .notFound && parts.withLock(\.self) == 6)
+        #expect(error?.message == "there is no upload; the attempt before failed: the bucket moved")
     }
 
     @Test func `a failed upload is aborted even if the call has run out of time`() async throws {

@@ -52,7 +52,7 @@ internal import Testing
     }
 
     @Test(arguments: [
-        (400, #"{"error":"bad"}"#, true), (422, #"{"error":"bad"}"#, true), (404, "nothing here", true),
+        (400, #"{"error":"bad"}"#, true), (422, #"{"error":"bad"}"#, true), (404, "{}", true),
         (400, #"{"message":"no route"}"#, false), (422, "Bad Request", false), (400, "", false),
         (400, "<html>", false), (500, "Bad Request", true),
     ])
@@ -63,6 +63,32 @@ internal import Testing
         #expect(isVendors || error?.status == .protocolViolation && error?.isRetryable == true)
         let response = HTTPResponse(status: status, body: Array(text.utf8))
         #expect(answer.isRefusal(response) == (isVendors && status < 500 && status != 404))
+    }
+
+    @Test(arguments: [
+        ("{}", true), ("\u{FEFF}{\"message\":\"none\"}", true), ("", false), ("404 page not found\n", false),
+        ("<html><title>404 Not Found</title>", false), ("[]", false),
+    ])
+    func `a vendor that answers JSON says in JSON what is missing`(_ text: String, _ isVendors: Bool) {
+        for status in [404, 410] {
+            let json = #expect(throws: PluginError.self) { try body(status, text, of: VendorAnswer("acme", [.json])) }
+            #expect((json?.message == "refused with \(status)") == isVendors)
+            #expect(isVendors || json?.status == .protocolViolation && json?.isRetryable == true)
+            #expect(isVendors || json?.message.contains("no server for it") == true && json?.detail == Int32(status))
+            let other = #expect(throws: PluginError.self) { try body(status, text, of: answer) }
+            #expect(other?.message == "refused with \(status)")
+        }
+    }
+
+    @Test(arguments: [(#"{"code":5}"#, true), (#"{"message":"no Route matched"}"#, false), ("<html>", false)])
+    func `an adapter that knows its vendor's words for what is missing takes no others`(
+        _ text: String,
+        _ isVendors: Bool
+    ) {
+        let answer = VendorAnswer("acme", [.json], isMissing: { (try? $0.json())?["code"] != nil })
+        let error = #expect(throws: PluginError.self) { try body(404, text, of: answer) }
+        #expect((error?.message == "refused with 404") == isVendors)
+        #expect(isVendors || error?.status == .protocolViolation)
     }
 
     @Test func `a server that speaks TLS refuses for nobody, and the error says what to write`() {

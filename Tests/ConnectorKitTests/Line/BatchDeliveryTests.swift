@@ -120,14 +120,46 @@ internal import Testing
         #expect(none == [slow, slow, slow, unsent, unsent, unsent, unsent])
     }
 
-    @Test func `an endpoint that fails tells more of a thing than one that had no time for it`() async throws {
-        let slow = DeliveryAnswer.retry("slow", after: .seconds(3), code: .rateLimited)
-        let unsent = DeliveryAnswer.unsent("no time")
-        for answers in [[unsent, slow], [slow, unsent], [unsent, .rejected("no"), slow]] {
-            var delivery = SteppedDelivery(count: 1)
-            for answer in answers { await delivery.add([0]) { [answer] } }
-            #expect(try delivery.result() == [slow])
+    @Test func `what follows a thing to be repeated goes to no later endpoint, where it would come first`() async throws
+    {
+        let away = DeliveryAnswer.retry("away")
+        let held = DeliveryAnswer.unsent("not sent: an event before it is to be repeated")
+        for isWhole in [true, false] {
+            var delivery = SteppedDelivery(count: 4)
+            await delivery.add([1, 3]) { _ in
+                if isWhole { throw PluginError(.unavailable, "away") }
+                return [away, .unsent("no time")]
+            }
+            var sent: [Int] = []
+            for indices in [[0, 1, 2], [0, 2, 3]] {
+                await delivery.add(indices) { indices in
+                    sent += indices
+                    return indices.map { _ in .accepted }
+                }
+            }
+            #expect(sent == [0, 0])
+            #expect(try delivery.result() == [.accepted, away, held, isWhole ? away : .unsent("no time")])
         }
+    }
+
+    @Test func `a thing that one endpoint has answered, and another not yet, has had an attempt`() async throws {
+        for answer in [DeliveryAnswer.accepted, .rejected("no")] {
+            var delivery = SteppedDelivery(count: 3)
+            await delivery.add([0, 1]) { _ in [answer, .accepted] }
+            await delivery.add([0, 1, 2]) { _ in [.unsent("no time"), .retry("slow"), .unsent("no time")] }
+            let answers = try delivery.result()
+            #expect(answers.map(\.outcome) == [.retry, .retry, .retry] && answers[0].code == .timedOut)
+            #expect(answers[0].reason == "one of the vendor's endpoints has answered, at another it was no time")
+            #expect(answers.map(\.isUnsent) == [false, false, true])
+        }
+    }
+
+    @Test func `a thing that one endpoint rejects is rejected once the others have answered`() async throws {
+        var delivery = SteppedDelivery(count: 2)
+        await delivery.add([0, 1]) { _ in [.rejected("no"), .rejected("no")] }
+        await delivery.add([0]) { _ in [.accepted] }
+        await delivery.add([1]) { _ in [.retry("slow")] }
+        #expect(try delivery.result() == [.rejected("no"), .retry("slow")])
     }
 
     @Test(arguments: [true, false])
@@ -183,25 +215,49 @@ internal import Testing
         let (others, _) = try await deliver(["1", "2"]) { _ in refusal }
         #expect(others == [.accepted, .retry(failure.message, code: .timedOut)])
         var steps = SteppedDelivery(count: 2)
-        await steps.add([0]) { [.accepted] }
-        await steps.add([1]) { throw failure }
+        await steps.add([0]) { _ in [.accepted] }
+        await steps.add([1]) { _ in throw failure }
         #expect(try steps.result() == [.accepted, .retry(failure.message, code: .timedOut)])
     }
 
-    @Test func `a step that begins in the second half of the call's time sends nothing`() async throws {
+    @Test(arguments: [(30, 16), (10, 6)])
+    func `a step that begins in the second half of the call's time has a half of its own`(_ end: Int, _ duration: Int)
+        async throws
+    {
         let clock = StoppedClock()
-        let answers = try await Deadline.apply(30_000_000_000, on: clock) {
-            var delivery = SteppedDelivery(count: 3)
-            for step in 0...1 {
-                await delivery.add([step, 2]) {
-                    try await limits.deliver(["a", "b"], encode: { Array($0.utf8) }) { _ in
-                        try await clock.sleep(for: .seconds(16))
+        let answers = try await Deadline.apply(UInt64(end) * 1_000_000_000, on: clock) {
+            var delivery = SteppedDelivery(count: 5)
+            for (indices, seconds) in [([1, 2, 3], duration), ([0, 1, 2, 3, 4], end / 4)] {
+                await delivery.add(indices) { indices in
+                    // Three fit into a request.
+                    try await limits.deliver(indices.map { "\($0)" }, encode: { Array($0.utf8) }) { _ in
+                        try await clock.sleep(for: .seconds(seconds))
                     }
                 }
             }
             return try delivery.result()
         }
-        #expect(answers.map(\.outcome) == [.accepted, .retry, .retry] && clock.sleeps.count == 1)
+        #expect(clock.sleeps.count == 2)
+        let unsent = DeliveryAnswer.unsent("not sent: earlier requests took too much of the call's time")
+        let reason = "one of the vendor's endpoints has answered, at another it was \(unsent.reason ?? "")"
+        #expect(answers == [.accepted, .accepted, .accepted, .retry(reason, code: .timedOut), unsent])
+    }
+
+    @Test func `a step that begins when the call's time is over sends nothing`() async throws {
+        let clock = StoppedClock()
+        let answers = try await Deadline.apply(30_000_000_000, on: clock) {
+            var delivery = SteppedDelivery(count: 2)
+            for indices in [[1], [0, 1]] {
+                await delivery.add(indices) { indices in
+                    try await limits.deliver(indices.map { "\($0)" }, encode: { Array($0.utf8) }) { _ in
+                        try await clock.sleep(for: .nanoseconds(Int64(clamping: Deadline.current)))
+                    }
+                }
+            }
+            return try delivery.result()
+        }
+        #expect(clock.sleeps.count == 1)
+        #expect(answers.map(\.outcome) == [.retry, .retry] && answers.map(\.isUnsent) == [true, false])
     }
 
     @Test(arguments: [(30_000, 28_500), (4_000, 3_500), (600, 300)])
@@ -225,8 +281,8 @@ internal import Testing
 
     @Test func `an endpoint that fails as a whole keeps the wait that it asks for`() async throws {
         var delivery = SteppedDelivery(count: 2)
-        await delivery.add([0]) { [.accepted] }
-        await delivery.add([1]) { throw PluginError(.unauthorized, "who?", retryAfter: .seconds(3)) }
+        await delivery.add([0]) { _ in [.accepted] }
+        await delivery.add([1]) { _ in throw PluginError(.unauthorized, "who?", retryAfter: .seconds(3)) }
         #expect(try delivery.result() == [.accepted, .retry("who?", after: .seconds(3), code: .unauthorized)])
     }
 

@@ -246,6 +246,13 @@ import Testing
         #expect(send("GET", "/v1/nothing").status == 404)
     }
 
+    @Test(arguments: [(404, 111), (410, 202), (429, 117), (418, 107)] as [(Int, Int64)])
+    func `a fault has Kinto's number for its status, and names nothing as missing`(_ status: Int, _ number: Int64) {
+        let response = kinto.failure(status: status, code: nil, message: nil)
+        #expect(response.status == status && response.json["errno"] == .integer(number))
+        #expect(response.json["details"] == nil)
+    }
+
     @Test(arguments: ["_limit=x", "_limit=-1", "_token=x", "_since=x", "min_last_modified=x"])
     func `a wrong parameter is refused`(query: String) {
         let response = send("GET", "\(records)?\(query)")

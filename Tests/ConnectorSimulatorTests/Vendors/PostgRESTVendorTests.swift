@@ -55,6 +55,15 @@ import Testing
         #expect(send("DELETE", "/things?select=id", nil, ["Accept": row]).json == ["id": "a"])
     }
 
+    @Test func `a list of one empty text is an empty list, as in PostgREST`() {
+        for (number, text) in [(1, ""), (2, "x")] as [(Int64, JSONValue)] {
+            send("POST", "/things", ["n": .integer(number), "t": text])
+        }
+        #expect(numbers(#"t=in.("")"#) == [] && numbers("t=in.()") == [])
+        #expect(numbers(#"t=in.("","x")"#) == [1, 2] && numbers("t=eq.") == [1])
+        #expect(numbers(#"t=not.in.("")"#) == [1, 2])
+    }
+
     @Test func `a request for exactly one row refuses none and several, and changes nothing`() {
         for number in 1...2 { send("POST", "/things", ["n": .integer(Int64(number))]) }
         for method in ["GET", "PATCH", "DELETE"] {

@@ -172,6 +172,8 @@ package final class KintoVendor: Vendor {
             switch status {
             case 401: (104, "Please authenticate yourself to use this endpoint.")
             case 403: (121, "This user cannot access this resource.")
+            case 404: (111, "The resource you are looking for could not be found.")
+            case 410: (202, "Version of this service is deprecated.")
             case 413: (113, "Request body exceeds limit.")
             case 429: (117, "Client has sent too many requests.")
             case 503: (201, "Service temporary unavailable due to overloading or maintenance, please retry later.")

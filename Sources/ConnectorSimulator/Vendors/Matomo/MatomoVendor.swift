@@ -7,7 +7,8 @@ internal import ConnectorHTTPServer
 /// Matomo's tracking API at `/matomo.php`, for one request or a batch, and the request of its reporting API for a site.
 ///
 /// A request is invalid if it is for an unknown site, lacks `rec=1`, has an event category without an action, or a visitor's id (`cid`)
-/// of another length than 16; without a token, also if it has an IP address or is a day old. The valid requests of a batch are tracked;
+/// of another length than 16; without a token, also if it has an IP address or is a day old. A time that is ahead, twenty years old or
+/// unreadable does not count: the request is tracked as one of now. The valid requests of a batch are tracked;
 /// which ones are invalid is reported to superusers only, and the token here is a superuser's; where the batch has none, each request
 /// may have its own. `send_image=0` asks for an answer without a body. Without parameters, the answer is a page. A fault with
 /// `code=1205`, MySQL's code for a lock that was not free in time, answers a batch as the tracker then does: success, with nothing
@@ -84,9 +85,10 @@ package struct MatomoVendor: Vendor {
         guard let time = items["cdt"] else { return true }
         let seconds =
             Int64(time) ?? Timestamp(parsing: time.replacing(" ", with: "T") + "Z").map { $0.milliseconds / 1000 }
-        guard let seconds else { return false }
-        let (age, isEndless) = (now.milliseconds / 1000).subtractingReportingOverflow(seconds)
-        return !isEndless && age < 86_400 || credentials.accepts("token", token)
+        let present = now.milliseconds / 1000
+        // The tracker ignores any other time.
+        guard let seconds, present - 20 * 365 * 86_400 < seconds, seconds <= present else { return true }
+        return present - seconds < 86_400 || credentials.accepts("token", token)
     }
 
     private func report(_ items: QueryItems) -> HTTPResponse {

@@ -48,6 +48,8 @@ indirect enum PostgRESTCondition {
         case .comparison(let column, let word, let texts):
             let (value, text) = (column.value(in: row), texts.first ?? "")
             if word == "is" { return text == "not_null" ? value != .null : value.serialized() == text }
+            // The server takes a list of one empty text for an empty list, in which nothing is.
+            if word == "in", texts == [""] { return false }
             guard value != .null else { return nil }
             let order = Self.order(value, text)
             return switch word {
