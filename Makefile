@@ -129,10 +129,10 @@ test-packages: packages
 test: test-packages fixtures plugins
 	scripts/swift build --build-tests
 	@scripts/run-together \
-	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.(?!($(LONG_SUITES))/)'" \
+	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.(?!($(LONG_SUITES))\b)'" \
 	    "$(TESTS) --filter '^ConnectorHostTests\.' && $(ISOLATED_TESTS)" \
 	    "$(TESTS) --skip '^ConnectorHost(Commands)?Tests\.' && Tests/Browser/run short" \
-	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.($(LONG_SUITES))/' && $(MAKE) --no-print-directory -s installed" \
+	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.($(LONG_SUITES))\b' && $(MAKE) --no-print-directory -s installed" \
 	    $(if $(SCRATCH),,'$(MAKE) --no-print-directory examples')
 	@$(if $(SCRATCH),$(MAKE) --no-print-directory examples)
 

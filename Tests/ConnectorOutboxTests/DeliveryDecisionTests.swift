@@ -67,8 +67,8 @@ import Testing
             ([.accepted, away, .unsent(""), away], [.delivered, .waiting, .waiting, .waiting], nil, .unavailable),
             ([limited, .accepted, .unsent("")], [.retry(at: later), .delivered], .seconds(20), .rateLimited),
             (
-                [limited, .unsent(""), .accepted], [.retry(at: later), .retry(at: now), .delivered], .seconds(20),
-                .rateLimited
+                [.unsent(""), limited, .unsent(""), .accepted],
+                [.retry(at: now), .retry(at: later), .retry(at: later), .delivered], .seconds(20), .rateLimited
             ),
             ([.rejected("", code: .unauthorized), .accepted], [.retry(at: later), .delivered], nil, .unauthorized),
             ([.accepted, conflict, away, .unsent("")], [.delivered, .retry(at: later), .waiting], nil, .unavailable),
@@ -94,6 +94,20 @@ import Testing
             return
         }
         #expect(failure.code == code && wait == least)
+    }
+
+    @Test func `events that fail with the connection before one that was taken are retried in order, at one time`() {
+        var batch = OutboxBatch(events: (1...5).map { .numbered($0) })
+        batch.entries[1].attempts = 3
+        let answers = [Self.away, Self.limited, .unsent(""), Self.away, .accepted]
+        var draws: [(attempts: Int, least: Duration?)] = []
+        let decision = DeliveryDecision(.success(answers), of: batch) { entry, least in
+            draws.append((entry.attempts, least))
+            return Timestamp(nanoseconds: UInt64(draws.count))
+        }
+        let together = Array(repeating: DeliveryOutcome.retry(at: Timestamp(nanoseconds: 1)), count: 4)
+        #expect(decision.outcomes == together + [.delivered])
+        #expect(draws.map(\.attempts) == [3] && draws.map(\.least) == [.seconds(20)])
     }
 
     /// What an answer decides about events that have failed before and wait on their own.

@@ -11,7 +11,9 @@ struct ClickHouseRequests {
     static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 10_000)
 
     /// ClickHouse answers 200 without a body to an insert, and to a query without rows.
-    static let done = VendorAnswer("clickhouse", [.empty], isRefusal: { ClickHouseRequests.code(of: $0) != nil })
+    static let done = VendorAnswer("clickhouse", [.empty], isRefusal: isOwn, isMissing: isOwn)
+    /// Whether ClickHouse, and not a gateway before it, refuses a request.
+    private static let isOwn: @Sendable (HTTPResponse) -> Bool = { ClickHouseRequests.code(of: $0) != nil }
 
     /// ClickHouse's error code. Only the text has it (`Code: 60, e.displayText() = …`) if the exception came after the headers, or from a
     /// server before version 20. Since version 25, such a text may follow `__exception__` and a tag.

@@ -25,7 +25,7 @@ final class Kinto: DatabasePlugin {
     /// Reads the root, which names the user only if it accepted the credentials. Also reads the bucket, unless it is
     /// the user's default bucket, which reading would create.
     ///
-    /// Asks nothing during a pause that lasts too long: the server that requested it has answered, and calls wait for its end, too.
+    /// Asks nothing again during a pause: the server that requested it has answered, and a proof that waited might come too late.
     func open() async throws -> [Evidence] {
         if connection.pause != nil, let known = proof.withLock({ $0 }) { return [evidence(known)] }
         // A proof that fails leaves none, whatever pause its answer requests.
@@ -36,7 +36,7 @@ final class Kinto: DatabasePlugin {
         }
         var detail = "the server answers as \(user)"
         // The root's answer may have begun a pause.
-        if requests.bucket != "default", connection.pause == nil {
+        if requests.bucket != "default", !connection.pauseOutlastsCall {
             do throws(PluginError) {
                 _ = try await connection.send(requests.bucketMetadata, for: KintoAnswer.object)
             } catch {
@@ -51,7 +51,7 @@ final class Kinto: DatabasePlugin {
         return [evidence(proved)]
     }
 
-    /// The evidence of a proof, which names a pause that lasts too long for another request.
+    /// The evidence of a proof, which names the pause that the server has requested.
     private func evidence(_ proof: String) -> Evidence {
         let pause = connection.pause.map { "; it requested a pause, of which \($0.brief) are left" }
         return .authenticated(proof + (pause ?? ""))

@@ -19,12 +19,14 @@ final class KintoConnection: Sendable {
         self.host = host
     }
 
-    /// What is left of the pause that the server requested; nil unless it ends after the call's deadline.
+    /// What is left of the pause that the server requested; nil if there is none.
     var pause: Duration? {
         let (until, now) = (quietUntil.load(ordering: .relaxed), host.clock.monotonic)
-        guard until > now, until >= Deadline.current else { return nil }
-        return .nanoseconds(Int64(clamping: until - now))
+        return until > now ? .nanoseconds(Int64(clamping: until - now)) : nil
     }
+
+    /// Whether the pause ends after the call's deadline.
+    var pauseOutlastsCall: Bool { pause != nil && quietUntil.load(ordering: .relaxed) >= Deadline.current }
 
     /// Sends a request, after the pause, and reads the answer.
     ///
@@ -73,15 +75,16 @@ final class KintoConnection: Sendable {
     /// Sends a request once, after the pause.
     private func exchange(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         if let pause {
-            throw PluginError(
-                .rateLimited,
-                "the server requested a pause that ends in \(pause.brief), after the call's deadline",
-                retryAfter: pause,
-                domain: "kinto"
-            )
+            guard !pauseOutlastsCall else {
+                throw PluginError(
+                    .rateLimited,
+                    "the server requested a pause that ends in \(pause.brief), after the call's deadline",
+                    retryAfter: pause,
+                    domain: "kinto"
+                )
+            }
+            try await host.clock.sleep(for: pause)
         }
-        let (until, now) = (quietUntil.load(ordering: .relaxed), host.clock.monotonic)
-        if until > now { try await host.clock.sleep(for: .nanoseconds(Int64(clamping: until - now))) }
         let response = try await host.http.send(request)
         if let seconds = response.headers["Backoff"].flatMap({ UInt64($0) }), seconds > 0 {
             host.log.log(.notice, "the server requested a pause", ["seconds": .integer(Int64(clamping: seconds))])

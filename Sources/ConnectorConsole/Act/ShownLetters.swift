@@ -6,8 +6,9 @@ internal import ConnectorOutbox
 
 /// The dead letters that an operator saw: the first page of them, and the number of all.
 ///
-/// An act on all of them is bound to it, as the act that applies a plan is to the plan: letters that arrive between the question and
-/// its answer are neither replayed nor dropped.
+/// An act on all of them is bound to it, as the act that applies a plan is to the plan: if letters arrive between the question and its
+/// answer, nothing is done. Of the pages after the first, which the operator does not see, only the number of letters counts: a letter
+/// that has taken the place of another there goes unnoticed.
 package struct ShownLetters: Sendable, Hashable {
     /// The number of letters on all pages.
     let count: Int

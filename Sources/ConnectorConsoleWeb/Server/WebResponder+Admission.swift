@@ -91,7 +91,7 @@ extension WebResponder {
         limit: Int,
         _ answer: @escaping @Sendable (ServerRequest) async -> ServerResponse
     ) -> RequestAdmission {
-        .read(limit: limit, tooLarge: { tooLarge(request) }, answer: answer)
+        .read(limit: limit, tooLarge: { tooLarge(request, limit: limit) }, answer: answer)
     }
 
     /// A response whose stream ends when the client's credential becomes invalid, or earlier if nothing is left to write.

@@ -206,14 +206,11 @@ struct WebResponder: Sendable {
 
     // MARK: Refusals
 
-    /// Refuses a body that exceeds the limit; the rest of it is not read.
-    func tooLarge(_ request: ServerRequest) -> ServerResponse {
+    /// Refuses a body that exceeds its limit in bytes; the rest of it is not read.
+    func tooLarge(_ request: ServerRequest, limit: Int) -> ServerResponse {
         guard isAPI(request.path), !request.wantsPage else {
-            let sentence =
-                request.path == PostedForm.call
-                ? "a form has at most \(Self.bodyLimit >> 10) KiB; the API takes \(ControlAPI.bodyLimit >> 10) KiB"
-                : "the body is too large"
-            return rejection(413, .tooLarge, sentence, request)
+            let other = request.path == PostedForm.call ? "; the API takes \(ControlAPI.bodyLimit >> 10) KiB" : ""
+            return rejection(413, .tooLarge, "the body is larger than \(limit >> 10) KiB\(other)", request)
         }
         var response = ServerResponse(ControlAPI.bodyTooLarge, status: 413)
         response.isLast = true

@@ -126,8 +126,8 @@ struct DeliveryDecision {
     /// Reads an answer for each event.
     ///
     /// At the end of the batch, the events that failed with the connection, or were not sent, keep their places. Those before an event
-    /// that was delivered, refused or failed by itself cannot: they are retried on their own. After any failure of the connection the
-    /// delivery pauses, and also if no event was delivered or refused for good.
+    /// that was delivered, refused or failed by itself cannot: they are retried on their own, but at one time, so that they stay in order.
+    /// After any failure of the connection the delivery pauses, and also if no event was delivered or refused for good.
     private static func decide(
         _ answers: [DeliveryAnswer],
         _ dispositions: [Disposition],
@@ -137,12 +137,16 @@ struct DeliveryDecision {
         let sent = dispositions.prefix((dispositions.lastIndex { $0 != .unsent } ?? -1) + 1)
         let hasMoved = dispositions.contains { $0 == .delivered || $0 == .refused }
         let tail = hasMoved ? (dispositions.lastIndex { $0 != .held && $0 != .unsent } ?? -1) + 1 : 0
+        let held = sent.indices.prefix(tail).filter { dispositions[$0] == .held }
+        let oldest = held.max { batch.entries[$0].attempts < batch.entries[$1].attempts }
+        let due = oldest.map { retryTime(batch.entries[$0], held.compactMap { answers[$0].retryAfter }.max()) }
         let outcomes = sent.enumerated().map { index, disposition -> DeliveryOutcome in
             switch disposition {
             case .delivered: return .delivered
             case .refused: return .dead
             case .failed, .held, .unsent:
                 guard index < tail else { return .waiting }
+                if let due, disposition != .failed, index >= held[0] { return .retry(at: due) }
                 return .retry(at: retryTime(batch.entries[index], answers[index].retryAfter))
             }
         }

@@ -190,6 +190,9 @@ struct WebServerTests {
         let body = "at=%2Fgates&act=" + String(repeating: "x", count: 1 << 20)
         let answer = try await console.ask("POST", "/-/act", fields, body: body)
         #expect(answer.isEmpty || answer.status == 413, "a reset may be faster than the answer")
+        let announced = ["Content-Length": "65537", "Content-Type": "application/x-www-form-urlencoded"]
+        let refused = try await console.ask("POST", "/-/act", fields.merging(announced) { $1 })
+        #expect(refused.status == 413 && refused.contains("the body is larger than 64 KiB"))
         let header = try await console.ask("GET", "/gates", ["X": String(repeating: "x", count: 1 << 17)])
         #expect([0, 400, 431].contains(header.status))
         #expect(try await console.ask("GET", "/gates", fields).status == 200)

@@ -121,6 +121,7 @@ internal import Testing
             (Self.done(code: "209"), PluginStatus.unavailable, "exception 209"),
             (Self.text(memory), .unavailable, memory), (Self.text("Code: red"), .protocolViolation, "Code: red"),
             (Self.text("Ok."), .protocolViolation, "Ok."), (Self.done(id: nil), .protocolViolation, "between"),
+            (Self.done(404, id: nil), .protocolViolation, "gateway"),
         ] as [(ScriptedHTTP.Answer, PluginStatus, String)] {
             let http = ScriptedHTTP([answer])
             let error = await #expect(throws: PluginError.self) {

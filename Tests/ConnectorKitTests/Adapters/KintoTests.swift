@@ -339,8 +339,13 @@ internal import Testing
         #expect(
             patient[0].detail == "the server answers as account:ada; it requested a pause, of which 60.0 s are left"
         )
+        // A proof does not wait for the end of a pause either, however near: it would have no time left for the answer.
+        try await clock.sleep(for: .seconds(51))
+        let near = try await prove()
+        #expect(near[0].detail.hasSuffix("; it requested a pause, of which 9.0 s are left"))
+        #expect(http.requests.count == 3 && clock.sleeps == [.seconds(51)])
         // The answer to the first request of a proof may begin a pause.
-        try await clock.sleep(for: .seconds(60))
+        try await clock.sleep(for: .seconds(9))
         let renewed = try await prove()
         #expect(renewed.map(\.kind) == [.authenticated] && renewed[0].detail.hasSuffix("60.0 s are left"))
         #expect(http.requests.count == 4)
