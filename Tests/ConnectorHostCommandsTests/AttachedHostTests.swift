@@ -28,6 +28,15 @@ import Testing
         #expect(document.fix == error.fix && document.fix?.contains("--no-attach") == false)
     }
 
+    @Test func `a host that has ended is no host of another release`() async throws {
+        let host = try host()
+        let report = await #expect(throws: ConnectorError.self) { try await host.report() }
+        let call = await #expect(throws: ConnectorError.self) {
+            _ = try await host.call("gate", "divide", words: [], timeout: .seconds(1))
+        }
+        for error in [report, call] { #expect(error?.code == .notOpen && error?.message.contains("has ended") == true) }
+    }
+
     @Test func `whatever else is missing is not blamed on the release`() throws {
         let missing = ConnectorError(.missing, "there is no event e1", fix: "list them")
         let error = try host().explained(missing, of: "/api/v1/outbox/e1")

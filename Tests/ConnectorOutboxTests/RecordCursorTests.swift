@@ -14,7 +14,9 @@ import Testing
         #expect(RecordCursor(text) == nil)
     }
 
-    @Test(arguments: ["0.0.a", "1767225600000000000.7.analytics/segment", "1.9999999999999999999.a.b.\u{e9}"])
+    @Test(arguments: [
+        "0.0.a", "1767225600000000000.7.analytics/segment", "1.9999999999999999999.a.b.\u{e9}", "1.2.\u{301}a",
+    ])
     func `a cursor is written as it was read`(_ text: String) {
         #expect(RecordCursor(text)?.description == text)
     }

@@ -81,9 +81,8 @@ struct AttachedHost: Sendable {
         let answer = try await asking("/api/v1/calls") { path throws(ConnectorError) in
             try await client.post(path, body, within: timeout + ControlClient.timeout)
         }
-        guard let answer, answer["version"]?.integer == 1, let result = answer["result"] else {
-            throw incompatible("an answer")
-        }
+        guard let answer else { throw ended }
+        guard answer["version"]?.integer == 1, let result = answer["result"] else { throw incompatible("an answer") }
         return result
     }
 
@@ -213,10 +212,11 @@ struct AttachedHost: Sendable {
 
     /// The host's report.
     ///
-    /// - Throws: `protocol` for a document that this release cannot read.
+    /// - Throws: `not-open` if the host has ended; `protocol` for a document that this release cannot read.
     func report() async throws(ConnectorError) -> Report {
         let document = try await asking("/api/v1/status") { path throws(ConnectorError) in try await client.get(path) }
-        if let report = document.flatMap(Report.init(json:)) { return report }
+        guard let document else { throw ended }
+        if let report = Report(json: document) { return report }
         throw incompatible("a report")
     }
 }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// The position of a record in its engine's list of one state: `1767225600000000000.7.analytics/segment`.
 ///
 /// It consists of what never changes about a record, not of the number of records before it. So paging neither skips
@@ -23,7 +25,7 @@ package struct RecordCursor: Sendable, Hashable, Comparable, CustomStringConvert
 
     /// Reads what ``description`` writes; nil for anything else.
     package init?(_ text: String) {
-        let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = text.split(ascii: ".", maxSplits: 2, omittingEmptySubsequences: false)
         // Numbers of up to 19 digits always fit.
         guard parts.count == 3, !parts[2].isEmpty, parts.prefix(2).allSatisfy({ $0.utf8.count <= 19 }),
             let time = UInt64(parts[0]), let position = UInt64(parts[1])
