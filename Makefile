@@ -124,8 +124,8 @@ test-packages: packages
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 
 # Tests spend most of their time waiting for processes, servers and clocks, so these run in parallel, in parts that take about as long,
-# and beside the compiler of the examples. With SCRATCH=.build the examples reuse the dependencies compiled there,
-# after everything that needs the rest of it.
+# and beside the compiler of the examples. With SCRATCH=.build the examples reuse the dependencies compiled there, after everything that
+# needs the rest of it.
 test: test-packages fixtures plugins
 	scripts/swift build --build-tests
 	@scripts/run-together \

@@ -168,34 +168,33 @@ import Testing
         }
     }
 
+    /// The error of a request to a program that listens in a directory and answers with a text.
+    private func error(answering response: String, in root: String) async throws -> ConnectorError? {
+        let socket = try ControlSocket(in: root)
+        let answer = Task { try await ControlClient(root).get("/api/v1/host") }
+        let descriptor = await blocking { accept(socket.descriptor, nil, nil) }
+        let connection = RawSocket.Box(RawSocket(descriptor: descriptor))
+        _ = await blocking { connection.value.read(until: "\r\n\r\n") }
+        connection.value.send(response.utf8)
+        let error = await #expect(throws: ConnectorError.self) { try await answer.value }
+        close(socket.descriptor)
+        return error
+    }
+
     @Test func `a response that is no HTTP is said to be that, and no end of the connection`() async throws {
         try await withDirectory { root in
-            let socket = try ControlSocket(in: root)
-            let answer = Task { try await ControlClient(root).get("/api/v1/host") }
-            let descriptor = await blocking { accept(socket.descriptor, nil, nil) }
-            let connection = RawSocket.Box(RawSocket(descriptor: descriptor))
-            _ = await blocking { connection.value.read(until: "\r\n\r\n") }
-            connection.value.send("no HTTP\r\n\r\n".utf8)
-            let error = await #expect(throws: ConnectorError.self) { try await answer.value }
+            let error = try await self.error(answering: "no HTTP\r\n\r\n", in: root)
             #expect(error?.code == .unavailable)
             #expect(error?.message.contains("closed the connection") == false, "\(error?.message ?? "")")
             #expect(error?.message.contains("/api/v1/host") == true && error?.cause?.isEmpty == false)
-            close(socket.descriptor)
         }
     }
 
     @Test func `a response that is not JSON is said to be that, by whoever listens in the directory`() async throws {
         try await withDirectory { root in
-            let socket = try ControlSocket(in: root)
-            let answer = Task { try await ControlClient(root).get("/api/v1/host") }
-            let descriptor = await blocking { accept(socket.descriptor, nil, nil) }
-            let connection = RawSocket.Box(RawSocket(descriptor: descriptor))
-            _ = await blocking { connection.value.read(until: "\r\n\r\n") }
-            connection.value.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>".utf8)
-            let error = await #expect(throws: ConnectorError.self) { try await answer.value }
+            let error = try await self.error(answering: "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>", in: root)
             #expect(error?.code == .protocolViolation && error?.message.contains(root) == true)
             #expect(error?.message.contains("/api/v1/host") == true && error?.cause?.contains("'<'") == true)
-            close(socket.descriptor)
         }
     }
 
