@@ -4,6 +4,18 @@
 #include <sys/xattr.h>
 
 #ifdef __linux__
+#include <linux/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/types.h>
+
 /** pipe(2) with flags; unistd.h declares it only for _GNU_SOURCE. */
 int pipe2(int *_Nonnull ends, int flags);
+
+/** statx(2); sys/stat.h declares it only for _GNU_SOURCE. */
+int statx(int directory, const char *_Nonnull path, int flags, unsigned int mask, struct statx *_Nonnull status);
+
+/** The device of a file, as stat(2) has it. */
+static inline dev_t linux_device(const struct statx *_Nonnull status) {
+    return makedev(status->stx_dev_major, status->stx_dev_minor);
+}
 #endif

@@ -23,7 +23,7 @@ typedef natsStatus (*natsUserJWTHandler)(char **, char **, void *);
 typedef natsStatus (*natsSignatureHandler)(char **, unsigned char **, int *, const char *, void *);
 
 /* NATS_PROTOCOL_ERROR, NATS_NO_SERVER, NATS_SECURE_CONNECTION_WANTED, NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED,
- * NATS_MAX_PAYLOAD and NATS_NO_MEMORY of status.h. */
+ * NATS_MAX_PAYLOAD, NATS_NO_MEMORY and NATS_SSL_ERROR of status.h. */
 enum {
     protocol_error = 2,
     no_server = 6,
@@ -31,7 +31,8 @@ enum {
     refused = 11,
     not_permitted = 12,
     too_large = 21,
-    no_memory = 24
+    no_memory = 24,
+    ssl_error = 29
 };
 
 #define CNATS_FUNCTIONS(X)                                                                                            \
@@ -358,6 +359,8 @@ bool cnats_is_unreachable(int32_t status) { return status == no_server; }
 bool cnats_lacks_encryption(int32_t status) { return status == no_encryption; }
 
 bool cnats_is_cut_off(int32_t status) { return status == protocol_error; }
+
+bool cnats_failed_handshake(int32_t status) { return status == ssl_error; }
 
 const char *cnats_subject(const struct cnats_message *message) {
     return nats.natsMsg_GetSubject((const natsMsg *)message);

@@ -149,3 +149,15 @@ extension DeliveryAnswer {
         return text
     }
 }
+
+extension DeliveryAnswer: CustomStringConvertible {
+    /// One line, such as `accepted as 4711` or `retry after 2.0 s: too many events [rate-limited]`.
+    public var description: String {
+        var text = outcome.rawValue
+        if let id { text += " as \(id)" }
+        if let retryAfter { text += " after \(retryAfter.brief)" }
+        if let reason { text += ": \(reason)" }
+        if let code { text += " [\(code)]" }
+        return text.displayed(isUnicode: true)
+    }
+}

@@ -149,12 +149,19 @@ extension JetStream {
         while true {
             body["batch"] = .integer(Int64(count))
             body["max_bytes"] = bytes.map { JSONValue.integer(Int64($0)) }
-            let (messages, end) = try await pull(count, .object(body), from: consumer, of: stream, wait: wait)
+            let (messages, end) = try await pull(
+                count,
+                .object(body),
+                from: consumer,
+                of: stream,
+                wait: wait,
+                until: deadline
+            )
             guard messages.isEmpty else { return messages }
-            let words = Array((end?.words ?? "").utf8)
-            switch end?.status {
-            case .some(NATSMessage.denied): throw connection.denial(end?.words ?? "")
-            case 409?:
+            let words = Array((end.words ?? "").utf8)
+            switch end.status {
+            case NATSMessage.denied: throw connection.denial(end.words ?? "")
+            case 409:
                 // The consumer, the account or the server may allow less in a request.
                 if let most = words.number(after: "MaxRequestBatch of"), most > 0, most < count {
                     count = Int(most)
@@ -167,31 +174,28 @@ extension JetStream {
                     guard bytes != nil else { return [] }
                     return try await pull(1, bytes: nil, from: consumer, of: stream)
                 }
-            case 503?:
+            case 503:
                 let absence = "no server listens for the consumer \(consumer)"
                 let notice = Refusal(code: 503, number: 0, description: absence)
                 try await backOff(isReachable: false, notice, until: deadline)
-            case nil:
-                // Nothing answers for a deleted consumer.
-                _ = try await info(ofConsumer: consumer, of: stream)
-                try await backOff(isReachable: true, until: deadline)
             default: return []
             }
         }
     }
 
-    /// Requests the next messages of a consumer once.
+    /// Requests the next messages of a consumer; repeats the request after a timeout, with the same reply subject.
     ///
     /// - Returns: The messages, and the status that ended the request, with its words: no more messages (404, 408), no server (503),
     ///   denied, or a reason not to hand out any now, such as a message that exceeds the limit of bytes (409). Zero after as many messages
-    ///   as were asked for, and nil if there was no answer in time.
+    ///   as were asked for, or some of them in time.
     private func pull(
         _ count: Int,
         _ body: JSONValue,
         from consumer: String,
         of stream: String,
-        wait: UInt64
-    ) async throws(ConnectorError) -> ([NATSMessage], end: PullEnd?) {
+        wait: UInt64,
+        until deadline: UInt64
+    ) async throws(ConnectorError) -> ([NATSMessage], end: PullEnd) {
         let end = OneShot<PullEnd>()
         let subject = "\(Self.api)CONSUMER.MSG.NEXT.\(stream).\(consumer)"
         let taken = Mutex<[NATSMessage]>([])
@@ -208,9 +212,18 @@ extension JetStream {
             return isLast
         }
         defer { connection.end(number) }
-        try connection.send(body.utf8(), to: subject, reply: number)
-        let last = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(waits.answer)), on: clock)
-        return (taken.withLock(\.self), last)
+        while true {
+            try connection.send(body.utf8(), to: subject, reply: number)
+            let last = await end.wait(by: clock.now().saturatingAdding(wait.saturatingAdding(waits.answer)), on: clock)
+            let messages = taken.withLock(\.self)
+            if let last { return (messages, last) }
+            guard messages.isEmpty else { return (messages, PullEnd(status: 0)) }
+            // Nothing answers for a deleted consumer.
+            _ = try await info(ofConsumer: consumer, of: stream)
+            // The response to the request may have come meanwhile.
+            if let last = end.value { return (taken.withLock(\.self), last) }
+            try await backOff(isReachable: true, until: deadline)
+        }
     }
 
     /// What ended a request for messages.

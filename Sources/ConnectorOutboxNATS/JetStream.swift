@@ -62,23 +62,7 @@ struct JetStream: Sendable {
     /// Sends a message and awaits the response; repeats it after a timeout.
     ///
     /// - Throws: `storage` if there is no response in time: the message may or may not have been stored.
-    func send(_ message: Message) async throws(ConnectorError) -> NATSMessage {
-        let deadline = clock.now().saturatingAdding(waits.limit)
-        while true {
-            let end = OneShot<Result<NATSMessage, Refusal>>()
-            let number = connection.begin(message.subject) { answer in
-                end.send(Self.notice(answer).map { .failure($0) } ?? .success(answer))
-                return true
-            }
-            defer { connection.end(number) }
-            try connection.send(message.data, to: message.subject, reply: number, message.headers)
-            switch await end.wait(by: clock.now().saturatingAdding(waits.answer), on: clock) {
-            case .success(let answer)?: return answer
-            case .failure(let notice)?: try await backOff(isReachable: false, notice, until: deadline)
-            case nil: try await backOff(isReachable: true, until: deadline)
-            }
-        }
-    }
+    func send(_ message: Message) async throws(ConnectorError) -> NATSMessage { try await send([message])[0] }
 
     /// The notice in a message which says that no server listens, that none can respond yet, or that the user may not send the request;
     /// nil for a response.
@@ -118,14 +102,25 @@ struct JetStream: Sendable {
 
     /// Sends several messages and awaits a response to each; repeats those without one after a timeout.
     ///
+    /// All attempts of a message have one reply subject, so that a response counts to whichever of them it comes: on a slow line, each
+    /// takes longer than the timeout.
+    ///
     /// - Returns: The responses, in the order of the messages.
     /// - Throws: `storage` if one of them has no response in time: the message may or may not have been stored.
     func send(_ messages: [Message]) async throws(ConnectorError) -> [NATSMessage] {
-        if messages.count == 1 { return [try await send(messages[0])] }
         let responses = ResponseCollector(messages.count)
+        let numbers = messages.indices.map { index in
+            connection.begin(messages[index].subject) { responses.take($0, of: index) }
+        }
+        defer { for number in numbers { connection.end(number) } }
         let deadline = clock.now().saturatingAdding(waits.limit)
         while true {
-            let isReachable = try await attempt(messages, responses)
+            let (missing, end) = responses.beginAttempt()
+            for index in missing {
+                let message = messages[index]
+                try connection.send(message.data, to: message.subject, reply: numbers[index], message.headers)
+            }
+            let isReachable = await end.wait(by: clock.now().saturatingAdding(waits.answer), on: clock) ?? true
             if let answers = responses.answers { return answers }
             try await backOff(isReachable: isReachable, responses.notice, until: deadline)
         }
@@ -146,6 +141,10 @@ struct JetStream: Sendable {
         private struct State {
             var answers: [NATSMessage?]
             var missing: Int
+            /// The indices of the messages to which nothing has come since the attempt began.
+            var awaited: Set<Int> = []
+            /// The end of the attempt: whether a server listens.
+            var end = OneShot<Bool>()
             var notice: Refusal?
         }
 
@@ -160,56 +159,41 @@ struct JetStream: Sendable {
             state.withLock { $0.missing == 0 ? $0.answers.compactMap(\.self) : nil }
         }
 
-        /// The indices of the messages without a response.
-        var missing: [Int] { state.withLock { state in state.answers.indices.filter { state.answers[$0] == nil } } }
-
         /// The last notice that came instead of a response; nil if none did.
         var notice: Refusal? { state.withLock(\.notice) }
 
-        /// Notes what came instead of a response.
-        func note(_ notice: Refusal) { state.withLock { $0.notice = notice } }
-
-        /// Adds a response.
+        /// Begins an attempt.
         ///
-        /// - Returns: Whether it is the last one.
-        func add(_ answer: NATSMessage, of index: Int) -> Bool {
+        /// - Returns: The indices of the messages without a response, and the end of the attempt: true after the last response, false
+        ///   once each of the messages has a response or a notice.
+        func beginAttempt() -> (missing: [Int], end: OneShot<Bool>) {
             state.withLock { state in
-                guard state.answers[index] == nil else { return false }
-                state.answers[index] = answer
-                state.missing -= 1
-                return state.missing == 0
+                let missing = state.answers.indices.filter { state.answers[$0] == nil }
+                (state.awaited, state.end) = (Set(missing), OneShot())
+                // The last one may have come since the attempt before.
+                if missing.isEmpty { state.end.send(true) }
+                return (missing, state.end)
             }
         }
-    }
 
-    /// Sends the messages without a response, and awaits the responses until the timeout of one attempt.
-    ///
-    /// - Returns: Whether a server listens.
-    private func attempt(_ messages: [Message], _ responses: ResponseCollector) async throws(ConnectorError) -> Bool {
-        let end = OneShot<Bool>()
-        let missing = responses.missing
-        let left = Mutex(missing.count)
-        var numbers: [UInt64] = []
-        defer { for number in numbers { connection.end(number) } }
-        for index in missing {
-            let number = connection.begin(messages[index].subject) { answer in
-                if let notice = Self.notice(answer) {
-                    responses.note(notice)
-                } else if responses.add(answer, of: index) {
-                    end.send(true)
+        /// Takes what came for a message.
+        ///
+        /// - Returns: Whether it is the response.
+        func take(_ answer: NATSMessage, of index: Int) -> Bool {
+            let notice = JetStream.notice(answer)
+            let (end, isComplete) = state.withLock { state -> (OneShot<Bool>?, Bool) in
+                if let notice {
+                    state.notice = notice
+                } else if state.answers[index] == nil {
+                    state.answers[index] = answer
+                    state.missing -= 1
                 }
-                let isLast = left.withLock { left in
-                    left -= 1
-                    return left == 0
-                }
-                if isLast { end.send(false) }
-                return true
+                state.awaited.remove(index)
+                return (state.awaited.isEmpty ? state.end : nil, state.missing == 0)
             }
-            numbers.append(number)
-            let message = messages[index]
-            try connection.send(message.data, to: message.subject, reply: number, message.headers)
+            end?.send(isComplete)
+            return notice == nil
         }
-        return await end.wait(by: clock.now().saturatingAdding(waits.answer), on: clock) ?? true
     }
 
     /// The error in a response; nil if it is successful. A message that carries an event is not parsed.

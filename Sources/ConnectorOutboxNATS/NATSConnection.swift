@@ -181,7 +181,7 @@ final class NATSConnection: Sendable {
             throw error(
                 .storage,
                 "the outbox cannot be used: no NATS server at \(settings.url.excerpt) accepts the connection: \(cause)",
-                fix: Self.remedy(status, settings),
+                fix: Self.remedy(status, cause, settings),
                 isRetryable: true
             )
         }
@@ -195,18 +195,27 @@ final class NATSConnection: Sendable {
     }
 
     /// What to do about servers that accept no connection.
-    private static func remedy(_ status: Int32, _ settings: NATSSettings) -> String {
+    ///
+    /// - Parameter words: What the library says about it.
+    private static func remedy(_ status: Int32, _ words: String, _ settings: NATSSettings) -> String {
         if cnats_lacks_encryption(status) {
             return "set up \"tls\" on the servers, without allow_non_tls: "
                 + "libnats before 3.8 encrypts only where servers require it"
         }
         let usual =
             "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run"
+        if cnats_failed_handshake(status), clearTextSigns.contains(where: { words.contains($0) }) {
+            return usual
+                + "; a server that has reached its max_connections, or shuts down, refuses in clear text: see its log"
+        }
         guard cnats_is_cut_off(status) else { return usual }
         return usual
             + "; servers that verify clients end the connection like this if they get no certificate that they trust: "
             + (settings.certificate == nil ? "set \"cert\" and \"key\" in \"tls\"" : "see their logs")
     }
+
+    /// What OpenSSL says when the server sends something else than TLS, or nothing.
+    private static let clearTextSigns = ["wrong version number", "unexpected eof"]
 
     private static var lackOfThreads: ConnectorError {
         ConnectorError(.storage, "the outbox cannot be used: the system cannot create a thread", isRetryable: true)

@@ -41,9 +41,9 @@ package struct NATSSettings: Sendable, Hashable {
 
     /// Timeouts and delays, in nanoseconds.
     package struct Waits: Sendable, Hashable {
-        /// The timeout for connecting to a server.
-        package var connection: UInt64 = 2_000_000_000
-        /// The timeout for a response, after which the request is repeated.
+        /// The timeout for connecting to a server, in which it has to answer more than once.
+        package var connection: UInt64 = 5_000_000_000
+        /// The timeout for a response, after which the request is repeated; a response that comes later counts, too.
         package var answer: UInt64 = 2_000_000_000
         /// The delay before repeating a request that no server could handle.
         package var pause: UInt64 = 100_000_000

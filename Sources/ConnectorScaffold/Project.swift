@@ -14,7 +14,7 @@ package struct Project: Sendable, Hashable {
     /// The capability of its plugin: one of its own, such as `rates/1`, or a standard one with its operations.
     package var capability: String { "\(identity)" }
     private let identity: CapabilityID
-    /// The vendor's URL, without a trailing slash.
+    /// The vendor's URL, without slashes at its end.
     package let url: String
     /// The location of the Swift kit's package; empty for other languages.
     package let kit: String
@@ -43,13 +43,14 @@ package struct Project: Sendable, Hashable {
                     "use 1 to 40 lower-case letters, digits and '-', of which the first is a letter and the last no '-'"
             )
         }
-        guard !Self.isTaken(name, language, kit: kit) else {
-            throw ConnectorError(
+        func takenName(_ reason: String) -> ConnectorError {
+            ConnectorError(
                 .invalidValue,
-                "\"\(name)\" cannot name a plugin in \(language.name), where connector-host uses that name itself",
+                "\"\(name)\" cannot name a plugin in \(language.name), where \(reason)",
                 fix: "choose another name, such as \(name)-adapter"
             )
         }
+        guard !Self.isTaken(name, language, kit: kit) else { throw takenName("connector-host uses that name itself") }
         let written = capability ?? "\(name)/1"
         guard let identity = CapabilityID(written) else {
             let standard = CapabilityDefinition.all.map(\.id).joined(separator: ", ")
@@ -60,8 +61,10 @@ package struct Project: Sendable, Hashable {
             )
         }
         self.identity = identity
-        let text = url ?? "https://api.example.com"
-        guard let parts = URLParts(text), parts.user == nil, !text.contains(where: { "?#\"'{}@%`$".contains($0) })
+        var text = url ?? "https://api.example.com"
+        guard let parts = URLParts(text), parts.user == nil, !text.contains(where: { "?#\"'{}@%`$".contains($0) }),
+            // Clients resolve dot segments, so the vendor would get another path than the one that was written.
+            !parts.rest.split(separator: "/").contains(where: { $0 == "." || $0 == ".." })
         else {
             throw ConnectorError(
                 .invalidValue,
@@ -69,7 +72,9 @@ package struct Project: Sendable, Hashable {
                 fix: "write http:// or https://, a host, and perhaps a path, such as https://api.example.com/v1"
             )
         }
-        self.url = text.hasSuffix("/") ? String(text.dropLast()) : text
+        while text.hasSuffix("/") { text.removeLast() }
+        self.url = text
+        if let symbol = takenSymbol { throw takenName("\(symbol) means something else already") }
     }
 
     private static func isName(_ name: String) -> Bool {
@@ -79,11 +84,28 @@ package struct Project: Sendable, Hashable {
             && bytes.allSatisfy { $0.isLowercaseLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
     }
 
-    /// Whether a name is in use within every project of a language: by functions of the headers, by the crate, or by
-    /// the kit's package.
+    /// Names in the headers of C libraries that a plugin's functions could have. In every language, since such a function would be called in
+    /// place of the library's own.
+    private static let systemSymbols: Set<String> = [
+        "fd_set", "pthread_create", "pthread_key_create", "pthread_key_delete", "timer_create", "timer_delete",
+        "timespec_get", "va_list",
+    ]
+
+    /// The first of the plugin's functions whose name the C library or the headers of connector-host have; nil if none does.
+    private var takenSymbol: String? {
+        let names = ["plugin"] + ProjectOperation.all(of: identity).map(\.name)
+        let includesHeaders = language == .c || language == .cpp
+        return names.map { "\(identifier)_\($0)" }.first { symbol in
+            Self.systemSymbols.contains(symbol)
+                || includesHeaders && identifier.hasPrefix("connector")
+                    && Embedded.headers.values.contains { $0.contains(ascii: symbol) }
+        }
+    }
+
+    /// Whether a name is in use within every project of a language: by the crate, or by the kit's package.
     private static func isTaken(_ name: String, _ language: ProjectLanguage, kit: String) -> Bool {
         switch language {
-        case .c, .cpp: ["connector", "connector-text"].contains(name)
+        case .c, .cpp: false
         case .rust: name == "connector"
         case .swift: ["connector-kit", kit.lastPathComponent].contains(name)
         }

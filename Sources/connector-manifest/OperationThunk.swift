@@ -19,7 +19,7 @@ struct OperationThunk {
     var source: String {
         """
         /// \(operation.name)\(signature)
-        @c(\(operation.symbol))
+        @c(`\(operation.symbol)`)
         public func connectorOperation_\(operation.symbol)(
         \(declarations.map { "    _ " + $0 }.joined(separator: ",\n"))
         ) -> Int32 {

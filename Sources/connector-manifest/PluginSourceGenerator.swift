@@ -31,7 +31,7 @@ struct PluginSourceGenerator {
                 at: JSONPath().appending("entry")
             )
         }
-        let type = swiftType
+        let type = typeName()
         var parts = [header, note.source, self.entry(entry, type: type)]
         // The operation of each symbol. Those of two capabilities share the method, too, if they have one name and one signature.
         var methods: [String: (operation: Operation, name: String)] = [:]
@@ -71,19 +71,44 @@ struct PluginSourceGenerator {
                 ]
             )
 
-            /// Lets an application link the plugin: `Connector("\(manifest.id)", plugin: \(type).self)`.
+            /// Lets an application link the plugin: see `Connector(_:plugin:)`.
             extension \(type): LinkablePlugin {
                 public static var linkedPlugin: LinkedPlugin { connectorLinkedPlugin }
             }
             """
     }
 
-    /// The name of the author's type: the manifest's `swiftType`, or the id in upper camel case.
-    private var swiftType: String {
-        manifest.swiftType
-            ?? manifest.id.split(whereSeparator: { "-_.".contains($0) })
+    /// The name of the author's type in backquotes, as it may be a keyword: the manifest's `swiftType`, or the id in upper camel case.
+    /// The arguments of a generic type stay as they are written.
+    private mutating func typeName() -> String {
+        let derived = manifest.id.split(whereSeparator: { "-_.".contains($0) })
             .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        let name = manifest.swiftType ?? derived
+        let base = name.prefix { $0 != "<" }
+        let arguments = name[base.endIndex...]
+        let parts = base.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let key = manifest.swiftType == nil ? "id" : "swiftType"
+        let source = manifest.swiftType == nil ? "makes the type \(name.excerpt)" : "is \"\(name.excerpt)\""
+        if !parts.allSatisfy(\.isSwiftIdentifier) || !arguments.isEmpty && !arguments.hasSuffix(">") {
+            report(
+                "the \(key) \(source), which cannot be the name of a type in Swift",
+                fix: "name the plugin's type in \"swiftType\"",
+                at: JSONPath().appending(key)
+            )
+        } else if Self.usedTypes.contains(name) {
+            report(
+                "the \(key) \(source), which would hide the type of that name that the generated source uses",
+                fix: "give the plugin's type another name, and write it in \"swiftType\"",
+                at: JSONPath().appending(key)
+            )
+        }
+        return parts.map { "`\($0)`" }.joined(separator: ".") + arguments
     }
+
+    /// The types that the generated source uses and an id may name, too.
+    private static let usedTypes: Set = [
+        "Double", "Float", "JSONValue", "Line", "LinkablePlugin", "LinkedPlugin", "String",
+    ]
 
     private var header: String {
         """
@@ -107,7 +132,7 @@ struct PluginSourceGenerator {
         )
 
         /// The entry that the manifest names.
-        @c(\(symbol))
+        @c(`\(symbol)`)
         public func connectorEntry() -> UnsafeRawPointer {
             unsafe connectorTable
         }
@@ -148,8 +173,16 @@ struct PluginSourceGenerator {
         return OperationThunk(operation, type: type)
     }
 
-    private mutating func report(_ message: String, at path: JSONPath) {
+    private mutating func report(_ message: String, fix: String? = nil, at path: JSONPath) {
         let position = JSONLocator.position(of: path, in: text, file: file)
-        problems.append(ConnectorError(.invalidManifest, message, position: position))
+        problems.append(ConnectorError(.invalidManifest, message, fix: fix, position: position))
+    }
+}
+
+extension String {
+    /// Whether this is an identifier of Swift, apart from keywords.
+    fileprivate var isSwiftIdentifier: Bool {
+        guard let first = unicodeScalars.first, first == "_" || first.properties.isXIDStart else { return false }
+        return unicodeScalars.allSatisfy(\.properties.isXIDContinue)
     }
 }

@@ -7,6 +7,16 @@ import Testing
 @testable import ConnectorBase
 
 @Suite struct TimestampTests {
+    @Test(
+        arguments: [
+            (0, 1, 1), (-1, 0, 0), (18_446_744_073, 709_551_615, .max), (18_446_744_073, 709_551_616, .max),
+            (18_446_744_074, 0, .max), (.max, 0, .max),
+        ] as [(Int, Int, UInt64)]
+    )
+    func `a clock beyond the last moment shows the last moment`(seconds: Int, fraction: Int, nanoseconds: UInt64) {
+        #expect(SystemTime.nanoseconds(seconds: seconds, fraction) == nanoseconds)
+    }
+
     @Test(arguments: [
         (0, "1970-01-01T00:00:00.000Z", "Thu, 01 Jan 1970 00:00:00 GMT"),
         (784_111_777_000_000_000, "1994-11-06T08:49:37.000Z", "Sun, 06 Nov 1994 08:49:37 GMT"),
@@ -18,6 +28,19 @@ import Testing
         let moment = Timestamp(nanoseconds: nanoseconds)
         #expect(moment.description == text)
         #expect(moment.httpDate == httpDate)
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000Z"), (1_767_355_205_678_000_000, "2026-01-02T12:00:05.678Z"),
+        (1_767_355_205_000_009_000, "2026-01-02T12:00:05.000009Z"),
+        (1_767_355_205_678_900_001, "2026-01-02T12:00:05.678900001Z"),
+        (16_756_761_599_999_999_999, "2500-12-31T23:59:59.999999999Z"),
+    ])
+    func `a moment is written with every digit that it has, and reads back`(nanoseconds: UInt64, text: String) {
+        let moment = Timestamp(nanoseconds: nanoseconds)
+        #expect(moment.exactText == text)
+        #expect(Timestamp(parsing: text) == moment)
+        #expect(moment.wholeMilliseconds.exactText == moment.description)
     }
 
     @Test(arguments: [

@@ -112,4 +112,39 @@ struct OutboxModelTests {
             #expect(outcome.isFailure && outcome.code == .missing && outcome.sentence.contains(ids[0]))
         }
     }
+
+    @Test(arguments: [ConsoleAct.Verb.replay, .drop])
+    func `an act on what has no dead letters of its own is refused, and touches none`(_ verb: ConsoleAct.Verb)
+        async throws
+    {
+        try await withHost { host, model in
+            let ids = try await refused(2, host)
+            let subjects: [(ConsoleAct.Subject, ConnectorError.Code)] = [
+                (.operation("track", of: "a", [:], isDelivered: true), .unsupported), (.plan(nil), .unsupported),
+                (.gate("nope"), .unknownConnector), (.gate(""), .unknownConnector),
+            ]
+            for (subject, code) in subjects {
+                let outcome = await model.perform(ConsoleAct(verb, subject, title: "act"))
+                #expect(outcome.isFailure && outcome.code == code, "\(outcome)")
+            }
+            #expect(try await host.deadLetters().map(\.id) == ids)
+        }
+    }
+
+    @Test func `an act on a gate takes the letters of everything below it, and of nothing else`() async throws {
+        let connectors = #"""
+            [{"name": "a", "plugin": "deliveries"},
+             {"name": "more", "policy": "all", "connectors": [{"name": "b", "plugin": "deliveries"}]}]
+            """#
+        let host = try ConnectorHost.testing(connectors, plugins: [Fixtures.contract("deliveries")])
+        await host.open()
+        _ = try await refused(1, host)
+        let receipt = try await host.analytics("more").track("refuse")
+        await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        let outcome = await HostConsoleModel(host).perform(ConsoleAct(.drop, .gate("more"), title: "drop"))
+        #expect("\(outcome)" == "dropped 1 dead letter")
+        #expect("\(ActOutcome("stored\n1", opening: .outbox))" == "stored 1; next: /outbox")
+        #expect(try await host.deadLetters().map(\.connector) == ["a"])
+        await host.close()
+    }
 }

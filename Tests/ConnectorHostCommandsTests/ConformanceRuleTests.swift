@@ -97,6 +97,16 @@ import Testing
         #expect(found == ["an instance changed descriptors that are not its own: 256, 900"])
     }
 
+    @Test func `another floating-point mode is found after functions of instances and after operations`() async throws {
+        let image = FixturePlugins.misbehaving("breaks")
+        let config = #"{"rule": "floating-point-mode"}"#
+        let arguments = ["test", image, "--only", "floating-point-mode", "--format", "json", "--config", config]
+        let result = try await Program(directory: "/").start(arguments).finish()
+        let found = try JSONValue(parsing: result.output)["rules"]?.array?.first?["got"]?.array
+        let change = "returned with another floating-point mode"
+        #expect(found == [.string("open \(change)"), .string("breaks/number \(change)")], "\(result.output)")
+    }
+
     @Test func `a plugin that breaks no rule has the highest level`() async throws {
         let image = FixturePlugins.misbehaving("breaks")
         let result = try await Program(directory: "/").run("test", image, "--strict", "10")

@@ -79,6 +79,30 @@ import Testing
         #expect(findings.isEmpty, "\(findings)")
     }
 
+    @Test(arguments: ["c", "cpp"])
+    func `a project's Makefile notices changes in subfolders, in headers and in itself`(
+        _ language: String
+    ) async throws {
+        let workspace = try Workspace()
+        _ = try await workspace.program.run("new", "x", "--language", language)
+        try workspace.write("#define NUMBER 1\n", to: "x/src/sub/number.h")
+        let more = "#include \"number.h\"\nint helper(void);\nint helper(void) { return NUMBER; }\n"
+        try workspace.write(more, to: "x/src/sub/more.\(language)")
+        // Files of one age are up to date.
+        let script = """
+            cd '\(workspace.path)/x' && make -s all && grep -q helper libx.so || exit 1
+            age() { find . -exec touch -d 2020-01-01 {} +; }
+            age && make -q all || exit 2
+            for file in src/sub/more.\(language) src/sub/number.h generated/connector/error.h Makefile; do
+                age && touch "$file" && ! make -q all || exit 3
+            done
+            age && rm src/sub/more.\(language) && ! make -q all || exit 4
+            echo 'int gone(void); int user(void); int user(void) { return gone(); }' > src/sub/user.\(language)
+            ! make -s all 2> ../errors && grep -q gone ../errors
+            """
+        #expect(shell(script) == 0)
+    }
+
     @Test(arguments: [("c", "analytics/1", 12), ("cpp", "files/1", 14)])
     func `a project with a standard capability has its operations, and conforms`(
         _ language: String,
@@ -132,6 +156,21 @@ import Testing
         let files = try Project(name: "self", language: language, kit: "/kit").files(version: "0.1.0")
         #expect(files.first { $0.path == source }?.text.contains("struct Adapter") == true)
         #expect(!files.contains { $0.text.contains("import self") })
+    }
+
+    @Test(arguments: ["https://h/", "https://h//", "https://h/v1//"])
+    func `slashes at the end of the vendor's URL are dropped`(_ url: String) throws {
+        let project = try Project(name: "x", language: .c, url: url)
+        #expect(project.url == (url.contains("v1") ? "https://h/v1" : "https://h"))
+    }
+
+    @Test(arguments: [("connector-text", "rates/1"), ("timer", "files/1"), ("timers", "database/1")])
+    func `a name is taken only if a function of the plugin would have another's name`(
+        _ name: String,
+        _ capability: String
+    ) throws {
+        let project = try Project(name: name, language: .cpp, capability: capability)
+        #expect(project.name == name && project.capability == capability)
     }
 
     @Test func `the answer names the files that are yours, and counts those of the host`() async throws {
@@ -230,7 +269,14 @@ import Testing
         (["new", "../x", "--language", "c"], 1, "cannot name a plugin"),
         (["new", "x-", "--language", "c"], 1, "cannot name a plugin"),
         (["new", "connector", "--language", "c"], 1, "such as connector-adapter"),
-        (["new", "connector-text", "--language", "cpp"], 1, "cannot name a plugin in C++"),
+        (
+            ["new", "connector-text", "--language", "cpp", "--capability", "database/1"], 1,
+            "in C++, where connector_text_query means something else already"
+        ),
+        (["new", "connector-gate", "--language", "c", "--capability", "database/1"], 1, "connector_gate_create means"),
+        (["new", "timespec", "--language", "cpp"], 1, "timespec_get means something else already"),
+        (["new", "timer", "--language", "c", "--capability", "database/1"], 1, "such as timer-adapter"),
+        (["new", "pthread", "--language", "rust", "--capability", "database/1"], 1, "pthread_create means"),
         (["new", "connector", "--language", "rust"], 1, "cannot name a plugin in Rust"),
         (["new", "kit", "--language", "swift", "--kit", "/there/kit"], 1, "cannot name a plugin in Swift"),
         (["new", "connector-kit", "--language", "swift", "--kit", "/there"], 1, "cannot name a plugin in Swift"),
@@ -241,6 +287,10 @@ import Testing
         ),
         (["new", "x", "--language", "c", "--vendor-url", "ftp://x"], 1, "not the URL of a server"),
         (["new", "x", "--language", "c", "--vendor-url", "https://x/\"a"], 1, "not the URL of a server"),
+        (["new", "x", "--language", "c", "--vendor-url", "https://h/../a"], 1, "not the URL of a server"),
+        (["new", "x", "--language", "c", "--vendor-url", "https://h/a/."], 1, "not the URL of a server"),
+        (["new", "x", "--language", "swift", "--kit", ""], 64, "--kit is empty"),
+        (["new", "x", "--language", "swift", "--kit", "there"], 1, "/there, which has no Package.swift"),
         (["new", "x", "--language", "c", "--folder", "there"], 1, "something at there already"),
         (["new", "x", "--language", "c", "--folder", "file/x"], 1, "cannot be written"),
         (["new", "--update", "there"], 1, "there is no project in there"),

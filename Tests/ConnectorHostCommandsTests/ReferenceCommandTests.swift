@@ -122,6 +122,27 @@ import Testing
         #expect(failed["errors"]?.array?.count == 1 && failed["pages"] == nil)
     }
 
+    @Test func `what a manifest says neither ends its part of the page nor hides in a comment`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(
+            #"""
+            { "manifest": 1, "id": "marks", "version": "1.0.0", "abi": [1, 1], "entry": "e", "documentation": "<!-- manifest -->",
+              "configuration": { "key": { "documentation": "A <!-- /manifest --> b", "default": "<!-- /manifest -->" } },
+              "capabilities": { "geocoder/1": {} } }
+            """#,
+            to: "marks.connector.json"
+        )
+        func run(_ options: String...) async throws -> Program.Result {
+            try await workspace.program.start(["reference", "--plugin", "marks.connector.json"] + options).finish()
+        }
+        let text = try await run().output
+        #expect(text.hasPrefix("# marks\n\n<\\!-- manifest -->\n"), "\(text)")
+        #expect(text.contains(#"| A <\!-- /manifest --> b |"#), "\(text)")
+        for _ in 1...3 { #expect(try await run("--into", ".").status == 0) }
+        #expect(try readFile(at: "\(workspace.path)/marks.md") == text)
+        #expect(try await run("--into", ".", "--check").status == 0)
+    }
+
     @Test func `what a manifest says cannot steer the display of its page, nor leave its row`() async throws {
         let workspace = try Workspace()
         try workspace.write(

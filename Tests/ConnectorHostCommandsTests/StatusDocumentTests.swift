@@ -41,9 +41,10 @@ import Testing
     @Test(
         arguments: [
             (nil, "errno 13", false), (.process, "errno 13", true), (.process, nil, true), (.process, "s3 403", false),
+            (.process, "host", false),
         ] as [(Isolation.Kind?, String?, Bool)]
     )
-    func `what a call may not use may be denied by the sandbox only in a runner, and not if a vendor refuses it`(
+    func `what a call may not use may be denied by the sandbox only in a runner, unless others refuse it`(
         _ isolation: Isolation.Kind?,
         _ cause: String?,
         _ mayBeSandbox: Bool

@@ -60,6 +60,24 @@ import Testing
         #expect(result.output.contains("was not checked: the file cannot be loaded"))
     }
 
+    @Test(arguments: ["empty", "script", "pipe", "truncated"])
+    func `no rule about a file is kept by one that cannot be read`(_ kind: String) async throws {
+        let workspace = try Workspace()
+        let image = kind == "truncated" ? FixturePlugins.broken("truncated") : "\(workspace.path)/lib\(kind).so"
+        switch kind {
+        case "pipe": try #require(shell("mkfifo -m 600 '\(image)'") == 0)
+        case "truncated": break
+        default: try workspace.write(kind == "script" ? "#!/bin/sh\nexit 0\n" : "", to: "lib\(kind).so")
+        }
+        let rules = ["manifest", "manifest-sidecar", "manifest-abi", "manifest-services", "symbols", "signatures"]
+        let arguments = ["test", image, "--format", "json"] + rules.flatMap { ["--only", $0] }
+        let result = try await workspace.program.start(arguments).finish()
+        #expect(result.status == 1, "\(result.output)\(result.error)")
+        let found = try #require(JSONValue(parsing: result.output)["rules"]?.array)
+        #expect(found.count == rules.count)
+        #expect(found.allSatisfy { ["broken", "unchecked"].contains($0["verdict"]?.string) }, "\(result.output)")
+    }
+
     @Test func `rules that need a vendor are not checked without one, and that is a failure`() async throws {
         let result = try await Program(directory: "/").run(
             "test",

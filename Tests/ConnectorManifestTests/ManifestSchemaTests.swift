@@ -65,6 +65,91 @@ import Testing
         }
     }
 
+    /// The whole manifest with another value at a path.
+    private func whole(_ path: [String], _ value: JSONValue) throws -> JSONValue {
+        func replacing(_ part: JSONValue, at path: ArraySlice<String>) -> JSONValue {
+            guard let name = path.first, var object = part.object else { return value }
+            object[name] = replacing(object[name] ?? [:], at: path.dropFirst())
+            return .object(object)
+        }
+        return replacing(try JSONValue(parsing: Self.whole), at: path[...])
+    }
+
+    /// The objects of the whole manifest, by the path of each.
+    private static let objects: [[String]] = [
+        [], ["configuration"], ["configuration", "url"], ["services"], ["uses"], ["uses", "places"], ["batch"],
+        ["capabilities"], ["capabilities", "analytics/1"], ["capabilities", "sensor/1"],
+        ["capabilities", "database/1"], ["capabilities", "rates/1"], ["capabilities", "rates/1", "rate"],
+        ["scenes"], ["scenes", "rates"], ["scenes", "rates", "components"], ["scenes", "rates", "components", "table"],
+        ["scenes", "rates", "components", "table", "arguments"],
+    ]
+
+    @Test(arguments: objects)
+    func `a key that begins with a dollar sign is ignored in every object`(path: [String]) throws {
+        for note: JSONValue in ["A note.", Self.operation] {
+            let noted = try whole(path + ["$comment"], note)
+            let (manifest, problems) = Manifest.read(noted.utf8(), file: "noted")
+            #expect(problems.map(\.message) == [])
+            #expect(try manifest == Manifest(parsing: Array(Self.whole.utf8)))
+            #expect(try Self.check.faults(in: noted) == [])
+        }
+    }
+
+    private static let operation: JSONValue = ["symbol": "a", "signature": "()"]
+
+    /// A path and a value for an operation of a capability of the plugin's own.
+    private static func ownOperation(_ name: String) -> ([String], JSONValue) {
+        (["capabilities", "rates/1", name], operation)
+    }
+
+    /// A path and a value for a component of the scene that shows an operation.
+    private static func component(_ key: String, _ value: JSONValue) -> ([String], JSONValue) {
+        var members: JSONObject = ["operation": "rate", "arguments": ["from": "CHF"]]
+        members[key] = value
+        return (["scenes", "rates", "components", "table"], .object(members))
+    }
+
+    private static let refused: [([String], JSONValue)] = [
+        (["version"], "01.0.0"), (["version"], "1.0.0-01"), (["version"], "1.0.0-a..b"), (["abi"], [1, 4_294_967_296]),
+        (["egress"], ["*"]), (["egress"], ["a b"]), (["egress"], ["https://example.com"]), (["library"], " "),
+        (["uses", "settings"], "Settings/1"), (["uses", "places"], ["capability": "geocoder"]),
+        (["capabilities", "other/99999999999"], ["a": operation]),
+        ownOperation(""), ownOperation("a/b"), ownOperation("a b"), ownOperation("a\nb"), ownOperation("a\u{202E}b"),
+        ownOperation("a\u{200B}b"), ownOperation(String(repeating: "x", count: 256)),
+        (["configuration", "x"], ["type": "integer", "default": "x"]), (["configuration", "x"], ["default": 1]),
+        (["configuration", "x"], ["type": "url", "values": ["x"]]), (["configuration", "x"], ["minimum": 1]),
+        (["configuration", "x"], ["required": true, "default": "x"]),
+        (["configuration", "x"], ["type": "url", "secret": true]),
+        (["scenes", "rates", "title"], "a\nb"),
+        (["scenes", "rates", "title"], .string(String(repeating: "x", count: 81))),
+        component("every", "0s"), component("every", "999ms"), component("every", "2h"), component("rows", "a..b"),
+        component("as", "details"), component("as", "chart"), component("columns", [["value": "a."]]),
+        (["scenes", "rates", "components", "news"], ["events": ["rated"], "every": "5s"]),
+    ]
+
+    @Test(arguments: refused)
+    func `what the host refuses the schema refuses, too`(path: [String], value: JSONValue) throws {
+        let wrong = try whole(path, value)
+        #expect(!Manifest.read(wrong.utf8(), file: "wrong").problems.isEmpty)
+        #expect(try !Self.check.faults(in: wrong).isEmpty)
+    }
+
+    private static let accepted: [([String], JSONValue)] = [
+        (["version"], "1.0.0-0.a-1.x"), (["egress"], ["{url}", "*.example.com", "example.com:8080", "[::1]:443"]),
+        ownOperation("get.All-é"), ownOperation(String(repeating: "x", count: 255)), (["scenes", "$a"], "A note."),
+        (["scenes", "rates", "title"], .string(String(repeating: "e\u{301}", count: 80))),
+        (["configuration", "x"], ["type": "number", "default": 1, "minimum": 0.5]),
+        (["configuration", "x"], ["type": "json", "default": nil, "values": [1, "x", nil], "maximum": 2]),
+        component("every", "003600s"), component("every", "1000ms"),
+    ]
+
+    @Test(arguments: accepted)
+    func `what the host accepts the schema accepts, too`(path: [String], value: JSONValue) throws {
+        let right = try whole(path, value)
+        #expect(Manifest.read(right.utf8(), file: "right").problems.map(\.message) == [])
+        #expect(try Self.check.faults(in: right) == [])
+    }
+
     @Test func `a foreign library may have a life cycle, and may not use gates`() throws {
         let foreign: JSONValue = [
             "manifest": 1, "id": "m", "version": "1.0.0", "abi": [1, 1], "library": "m.so.6",
@@ -72,13 +157,15 @@ import Testing
             "capabilities": [
                 "math/1": [
                     "start": [
-                        "symbol": "a", "signature": "() -> i32", "status": "negative", "codes": ["5": "unavailable"],
+                        "symbol": "a", "signature": "() -> i32", "status": "negative",
+                        "codes": ["5": "unavailable", "+6": "denied", "$comment": "The others are failures."],
                     ],
                     "check": ["symbol": "b", "signature": "()", "status": "zero", "statusType": "u8"],
                 ]
             ],
         ]
         #expect(try Self.check.faults(in: foreign) == [])
+        #expect(Manifest.read(foreign.utf8(), file: "foreign").problems.map(\.message) == [])
         var object = try #require(foreign.object)
         object["uses"] = ["settings": "settings/1"]
         #expect(try !Self.check.faults(in: .object(object)).isEmpty)

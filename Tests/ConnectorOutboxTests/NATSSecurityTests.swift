@@ -103,6 +103,29 @@ import Testing
         #expect(absent?.message.contains("nothing.pem cannot be read") == true, "\(absent?.message ?? "")")
     }
 
+    @Test func `a server with as many connections as it may have is named as a reason why encryption fails`()
+        async throws
+    {
+        let servers = try await NATSServers(configuration: Self.encryption)
+        var trusting = servers.settings(host: "localhost")
+        trusting.authorities = Self.authority
+        let settings = trusting
+        _ = try await servers.migrate(["a"], settings)
+        servers.kill(0)
+        try servers.configure(Self.encryption + "max_connections: 1\n")
+        try servers.start(0)
+        var first: NATSConnection?
+        while first == nil {
+            first = try? await NATSConnection.connect(settings, renewed: { settings })
+            try await Task.checkedYield()
+        }
+        let error = await #expect(throws: ConnectorError.self) {
+            try await NATSConnection.connect(settings, renewed: { settings })
+        }
+        #expect(error?.fix?.contains("max_connections") == true, "\(error?.description ?? "")")
+        await first?.close()
+    }
+
     @Test func `a server that verifies clients lets in those with a certificate, and the others learn what to set`()
         async throws
     {

@@ -26,7 +26,7 @@ package struct SchemaCheck {
         "$schema", "$defs", "$ref", "title", "description", "default", "examples", "type", "enum", "const", "pattern",
         "minLength", "maxLength", "minimum", "maximum", "items", "minItems", "maxItems", "uniqueItems", "properties",
         "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties",
-        "anyOf", "oneOf", "if", "then", "else",
+        "anyOf", "oneOf", "allOf", "not", "if", "then", "else", "contains", "dependentRequired",
     ]
 
     /// The paths at which the value breaks the schema, with the keyword.
@@ -48,6 +48,8 @@ package struct SchemaCheck {
         check("type") { rule in (rule.array ?? [rule]).contains { Self.has(value, $0.string) } }
         try check("anyOf") { try ($0.array ?? []).contains { try self.faults(value, $0, path).isEmpty } }
         try check("oneOf") { try ($0.array ?? []).count { try self.faults(value, $0, path).isEmpty } == 1 }
+        for part in rules["allOf"]?.array ?? [] { faults += try self.faults(value, part, path) }
+        try check("not") { try !self.faults(value, $0, path).isEmpty }
         if let condition = rules["if"] {
             let branch = try self.faults(value, condition, path).isEmpty ? rules["then"] : rules["else"]
             if let branch { faults += try self.faults(value, branch, path) }
@@ -64,6 +66,9 @@ package struct SchemaCheck {
         if let elements = value.array {
             check("minItems") { elements.count >= $0.integer ?? 0 }
             check("maxItems") { elements.count <= $0.integer ?? 0 }
+            try check("contains") { rule in
+                try elements.contains { try self.faults($0, rule, path).isEmpty }
+            }
             check("uniqueItems") { $0 != true || Set(elements.map(\.description)).count == elements.count }
             for (index, element) in elements.enumerated() {
                 if let items = rules["items"] { faults += try self.faults(element, items, "\(path)[\(index)]") }
@@ -77,6 +82,11 @@ package struct SchemaCheck {
         var faults: [String] = []
         for name in rules["required"]?.array?.compactMap(\.string) ?? [] where object[name] == nil {
             faults.append("\(path): required \(name)")
+        }
+        for member in rules["dependentRequired"]?.object?.members ?? [] where object[member.name] != nil {
+            for name in member.value.array?.compactMap(\.string) ?? [] where object[name] == nil {
+                faults.append("\(path): dependentRequired \(name)")
+            }
         }
         if let least = rules["minProperties"]?.integer, object.members.count < least {
             faults.append("\(path): minProperties")

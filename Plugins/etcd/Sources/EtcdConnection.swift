@@ -21,6 +21,10 @@ final class EtcdConnection: Sendable {
     private static let wrongUsers = ["authentication failed, invalid user ID or password", "user name is empty"]
     /// Its words for a change of more settings than its limit, which is 128 by default.
     private static let tooManyOperations = "too many operations in txn request"
+    /// Its words for a database at its limit, which stays full until somebody acts.
+    private static let noSpace = "database space exceeded"
+    /// Its words for a user where there are none.
+    private static let noAuthentication = "authentication is not enabled"
 
     let requests: EtcdRequests
     private let host: Host
@@ -117,6 +121,14 @@ final class EtcdConnection: Sendable {
         if words?.hasSuffix(Self.tooManyOperations) == true {
             error.status = .tooLarge
             error.message += "; the server's --max-txn-ops is the limit of one change"
+        }
+        if words?.hasSuffix(Self.noSpace) == true {
+            (error.status, error.isRetryable) = (.unavailable, false)
+            error.message += "; compact and defragment it, or raise --quota-backend-bytes, and disarm the alarm"
+        }
+        if words?.hasSuffix(Self.noAuthentication) == true {
+            (error.status, error.isRetryable) = (.invalid, false)
+            error.message += "; enable authentication at the server, or remove username and password here"
         }
         return error
     }

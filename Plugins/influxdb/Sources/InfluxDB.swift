@@ -57,6 +57,10 @@ struct InfluxDB: AnalyticsPlugin {
         if response.status == 500, words?.hasPrefix("retention policy not found") == true {
             (failure.status, failure.isRetryable) = (.notFound, false)
         }
+        if failure.status == .invalid, !InfluxDBRequests.blamesPoints(response) {
+            (failure.status, failure.isRetryable) = (.unavailable, true)
+            failure.message += "; no event is at fault: raise the limit that the server names, or see its log"
+        }
         return failure
     }
 }

@@ -23,20 +23,54 @@ struct InfluxDBRequests {
         }
     )
 
-    /// The words of 2.x and 3.x for a write without points.
+    /// How the words of 2.x and 3.x end for a write without points.
     private static let emptyWrites = ["writing requires points", "write was empty", "no points"]
 
     /// Whether a write is refused only because it has no points.
     static func isRefusedAsEmpty(_ response: HTTPResponse) -> Bool {
         guard response.status == 400, !response.isPage else { return false }
         let text = (words(of: response) ?? response.excerpt).lowercased()
-        return emptyWrites.contains { text.contains($0) }
+        return emptyWrites.contains { text.hasSuffix($0) }
     }
 
-    /// InfluxDB's own words: `error`, or `message` in 2.x.
+    /// InfluxDB's own words: `error`, or `message` in 2.x. In 3.x, they say only that lines were refused; the reason of one follows.
     static func words(of response: HTTPResponse) -> String? {
         let body = try? response.json()
-        return body?["error"]?.string ?? body?["message"]?.string ?? response.headers["X-Influxdb-Error"]
+        let words = body?["error"]?.string ?? body?["message"]?.string ?? response.headers["X-Influxdb-Error"]
+        let reasons = lineReasons(in: body)
+        guard let words, let reason = reasons.first(where: isLimit) ?? reasons.first else { return words }
+        return "\(words): \(reason)"
+    }
+
+    /// Whether a refusal of points is about the points: with 400 and 422, InfluxDB also answers that it has reached a limit or cannot
+    /// write its files. What it is about, only its words say.
+    static func blamesPoints(_ response: HTTPResponse) -> Bool {
+        let reasons = lineReasons(in: try? response.json())
+        guard reasons.isEmpty else { return response.status == 400 && !reasons.contains(where: isLimit) }
+        var reason = (words(of: response) ?? "")[...]
+        for start in ["failure writing points to database: ", "write failed: ", "partial write: "]
+        where reason.hasPrefix(start) { reason = reason.dropFirst(start.count) }
+        return isRefusedAsEmpty(response) || faults.contains { reason.hasPrefix($0) }
+            || (reason.hasPrefix("dropped ") && reason.contains(" outside retention policy "))
+    }
+
+    /// How the reasons of 1.x and 2.x begin that blame a point (`tsdb/shard.go`, `models/points.go`); the last one is of 3.x as a service.
+    /// Names of the point follow in these as in others, so nothing is looked for further on.
+    private static let faults = [
+        "unable to parse", "field type conflict", "points beyond retention policy", "max key length exceeded",
+        "key contains invalid unicode", "input field ", "invalid field name", "invalid tag key",
+        "failed to parse line protocol",
+    ]
+
+    /// The reasons of 3.x, one for each line that it refuses.
+    private static func lineReasons(in body: JSONValue?) -> [String] {
+        let data = body?["data"]
+        return (data?.array ?? [data].compactMap(\.self)).compactMap { $0["error_message"]?.string }
+    }
+
+    /// Whether 3.x refuses a line only because the server would have more tables or columns than it may (`influxdb3_catalog`).
+    private static func isLimit(_ reason: String) -> Bool {
+        reason.hasPrefix("Update to schema would exceed") || reason.hasPrefix("Adding a new database would exceed")
     }
 
     let endpoint: HTTPURL

@@ -63,6 +63,15 @@ struct S3Connection: Sendable {
             }
             throw failure(response, document)
         }
+        // The service lists the buckets of the credentials at an address that names none of them.
+        guard document.name != "ListAllMyBucketsResult" else {
+            throw PluginError(
+                .invalid,
+                "the endpoint names no bucket: with virtualHost, it must be the bucket's own, such as https://BUCKET.HOST",
+                domain: "s3",
+                detail: Int32(clamping: response.status)
+            )
+        }
         guard document.name == name else {
             throw violation("the answer is <\(document.name.prefix(40))>, and no <\(name)>", response)
         }
@@ -113,7 +122,9 @@ struct S3Connection: Sendable {
         func text(_ name: String) -> String? { document?[name]?.text.isEmpty == false ? document?[name]?.text : nil }
         let redirect = response.status == 301 ? "PermanentRedirect" : "TemporaryRedirect"
         let code = document == nil ? redirect : text("Code") ?? ""
-        var words = "\(code): \(document == nil ? "the bucket has another endpoint" : text("Message") ?? "")"
+        // Ceph's errors have no message.
+        let message = document == nil ? "the bucket has another endpoint" : text("Message") ?? ""
+        var words = [code, message].filter { !$0.isEmpty }.joined(separator: ": ")
         let header = response.isRedirect ? response.headers : [:]
         let places = [
             ("Region", header[Self.regionField]), ("BucketName", nil),
@@ -136,6 +147,11 @@ struct S3Connection: Sendable {
             return failure
         default: break
         }
+        if Self.exceededQuotas.contains(code) {
+            (failure.status, failure.isRetryable) = (.unavailable, false)
+            failure.message += "; raise the quota of the bucket or its user, or remove files"
+            return failure
+        }
         // MinIO gives it several codes.
         if response.status == 507 { failure.isRetryable = false }
         // A 403 with any other code refuses the request itself, not its signature.
@@ -153,6 +169,9 @@ struct S3Connection: Sendable {
 
     /// The header with the region of a bucket that is asked for in another one.
     private static let regionField = "x-amz-bucket-region"
+
+    /// The codes of Ceph and MinIO for a bucket or a user whose quota is used up, with a status that blames credentials or the request.
+    private static let exceededQuotas: Set = ["QuotaExceeded", "XMinioAdminBucketQuotaExceeded"]
 
     /// The errors whose HTTP status says too little (docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
     private static let statuses: [String: PluginStatus] = [

@@ -59,10 +59,10 @@ struct SegmentRequests {
         return HTTPRequest(.get, url)
     }
 
-    /// Encodes an event; the model follows Segment's specification.
+    /// Encodes an event; the model follows Segment's specification, whose times have milliseconds.
     static func encode(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
         var event = event
-        event.timestamp = event.timestamp ?? now
+        event.timestamp = (event.timestamp ?? now).wholeMilliseconds
         if event.messageId.utf8.count > messageIdLimit { event.messageId = StableUUID.from(event.messageId) }
         if event.context["library"] == nil {
             event.context["library"] = ["name": "connector-host", "version": "1.0.0"]

@@ -31,6 +31,9 @@ struct EventSamples {
         let numbers = (JSONValue.object(event.properties).leaves() + JSONValue.object(event.traits).leaves())
             .compactMap { leaf in leaf.value.number.map { (leaf.name, $0) } }
         for (name, value) in numbers {
+            guard !name.isEmpty else {
+                throw PluginError(.invalid, "a number has an empty name", domain: "victoriametrics")
+            }
             lines.append(UInt8(ascii: "\n"))
             lines += try Self.line("event_value", event, property: name, value, milliseconds)
         }

@@ -41,7 +41,8 @@ struct VictoriaMetrics: AnalyticsPlugin {
     private func `import`(_ lines: [[UInt8]]) async throws(PluginError) {
         let answer = try await host.http.send(credentials.added(to: requests.import(lines)))
         _ = try VictoriaMetricsRequests.imported.body(of: answer) { response in
-            response.failure(vendor: "victoriametrics", now: host.clock.now)
+            // The server names the request first, and what to do about it last.
+            response.failure(vendor: "victoriametrics", words: response.excerpt(of: 800), now: host.clock.now)
         }
     }
 }

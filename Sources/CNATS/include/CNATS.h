@@ -120,6 +120,10 @@ bool cnats_lacks_encryption(int32_t status);
  * whose certificate it wants and does not get. */
 bool cnats_is_cut_off(int32_t status);
 
+/** Whether a status says that the TLS handshake failed: also with a server that refused the connection in clear text, such as
+ * one that has as many as it may. */
+bool cnats_failed_handshake(int32_t status);
+
 /** The parts of a message; borrowed. Null if the message lacks the part. */
 const char *_Nullable cnats_subject(const struct cnats_message *_Nonnull message);
 const char *_Nullable cnats_reply(const struct cnats_message *_Nonnull message);

@@ -18,13 +18,13 @@ public struct ConnectorError: Error, Sendable {
     /// One sentence: what failed, and with which value.
     public var message: String {
         get { fields.message }
-        set { fields.message = newValue }
+        set { fields.message = newValue.withGivenPaths }
     }
 
     /// One line that says how to fix it, if the message does not.
     public var fix: String? {
         get { fields.fix }
-        set { fields.fix = newValue }
+        set { fields.fix = newValue?.withGivenPaths }
     }
 
     /// The path of the connector in the tree, such as `analytics/segment`.
@@ -39,10 +39,10 @@ public struct ConnectorError: Error, Sendable {
         set { fields.position = newValue }
     }
 
-    /// The words of the library, the system or the vendor, unchanged except for secrets.
+    /// The words of the library, the system or the vendor, without secrets, and with paths as they were given; otherwise unchanged.
     public var cause: String? {
         get { fields.cause }
-        set { fields.cause = newValue }
+        set { fields.cause = newValue?.withGivenPaths }
     }
 
     /// Whether the same attempt may succeed later, and does no harm if the first one had an effect.
@@ -121,11 +121,11 @@ public struct ConnectorError: Error, Sendable {
         box = .fields(
             Fields(
                 code: code,
-                message: message,
-                fix: fix,
+                message: message.withGivenPaths,
+                fix: fix?.withGivenPaths,
                 connector: connector,
                 position: position,
-                cause: cause,
+                cause: cause?.withGivenPaths,
                 isRetryable: isRetryable,
                 retryAfter: retryAfter,
                 location: SourceLocation(fileID: fileID, line: line)

@@ -12,7 +12,7 @@ public struct FilePosition: Sendable, Hashable, CustomStringConvertible {
 
     /// Makes a position.
     public init(file: String = "", line: Int, column: Int) {
-        self.file = file
+        self.file = file.withGivenPaths
         self.line = line
         self.column = column
     }

@@ -20,8 +20,14 @@ package struct Template: Sendable, Hashable {
 
     /// Splits a text into parts.
     ///
-    /// - Parameter isName: Whether a text may stand before `:-` in a reference; by default, the name of a variable.
-    package init(parsing text: String, isName: (Substring) -> Bool = \.isCIdentifier) throws(ParseError) {
+    /// - Parameters:
+    ///   - isName: Whether a text may stand before `:-` in a reference; by default, the name of a variable.
+    ///   - complaint: What the error says of any other reference.
+    package init(
+        parsing text: String,
+        isName: (Substring) -> Bool = \.isCIdentifier,
+        otherwise complaint: String = "is not a variable; write ${NAME} or ${NAME:-default}"
+    ) throws(ParseError) {
         // Scanning bytes is safe: in UTF-8, `$`, `{` and `}` are never part of another character.
         let bytes = Array(text.utf8)
         var literal = ""
@@ -44,7 +50,7 @@ package struct Template: Sendable, Hashable {
                 throw ParseError(message: "\"${\" has no \"}\"; write \"$${\" for the characters themselves")
             }
             let inside = Substring(String(decoding: bytes[(index + 2)..<close], as: UTF8.self))
-            let reference = try Self.reference(inside, isName)
+            let reference = try Self.reference(inside, isName, complaint)
             if !literal.isEmpty { parts.append(.text(literal)) }
             literal = ""
             parts.append(reference)
@@ -57,13 +63,14 @@ package struct Template: Sendable, Hashable {
 
     private static func reference(
         _ text: Substring,
-        _ isName: (Substring) -> Bool
+        _ isName: (Substring) -> Bool,
+        _ complaint: String
     ) throws(ParseError) -> Part {
         let bytes = text.utf8
         let name = text[..<(bytes.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex)]
         let rest = bytes[name.endIndex...]
         guard isName(name), rest.isEmpty || rest.starts(with: ":-".utf8) else {
-            throw ParseError(message: "\"${\(text.excerpt)}\" is not a variable; write ${NAME} or ${NAME:-default}")
+            throw ParseError(message: "\"${\(text.excerpt)}\" \(complaint)")
         }
         guard !rest.contains("${".utf8) else {
             throw ParseError(message: "the default of \(name.excerpt) cannot contain another variable")

@@ -23,6 +23,12 @@ package enum SystemTime {
     private static func read(_ clock: clockid_t) -> UInt64 {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
-        return UInt64(clamping: time.tv_sec) * 1_000_000_000 + UInt64(clamping: time.tv_nsec)
+        return nanoseconds(seconds: Int(time.tv_sec), Int(time.tv_nsec))
+    }
+
+    /// A time in nanoseconds; one before 1970 is that, and one after the last that 64 bits hold, in 2554, is the last.
+    static func nanoseconds(seconds: Int, _ fraction: Int) -> UInt64 {
+        let (whole, isOverflow) = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        return isOverflow ? .max : whole.saturatingAdding(UInt64(clamping: fraction))
     }
 }

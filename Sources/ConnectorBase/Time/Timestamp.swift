@@ -55,12 +55,23 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 
     /// RFC 3339 in UTC, with milliseconds.
-    public var description: String {
+    public var description: String { text(decimals: 3) }
+
+    /// RFC 3339 in UTC, with as many digits as the moment has below the second: 3, 6 or 9. It reads back as the same moment.
+    package var exactText: String {
+        text(decimals: nanoseconds % 1_000_000 == 0 ? 3 : nanoseconds % 1000 == 0 ? 6 : 9)
+    }
+
+    /// The moment without the digits below the millisecond, which ``description`` writes in full.
+    package var wholeMilliseconds: Timestamp { Timestamp(nanoseconds: nanoseconds - nanoseconds % 1_000_000) }
+
+    /// RFC 3339 in UTC, cut to a number of digits below the second.
+    private func text(decimals: Int) -> String {
         let time = CalendarTime(
             seconds: Int(nanoseconds / 1_000_000_000),
             nanosecond: Int(nanoseconds % 1_000_000_000)
         )
-        return unsafe String(unsafeUninitializedCapacity: 24) { target in
+        return unsafe String(unsafeUninitializedCapacity: 21 + decimals) { target in
             var index = 0
             func write(_ number: Int, _ width: Int, _ end: Unicode.Scalar) {
                 var number = number
@@ -78,7 +89,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
             write(time.hour, 2, ":")
             write(time.minute, 2, ":")
             write(time.second, 2, ".")
-            write(time.nanosecond / 1_000_000, 3, "Z")
+            write((decimals..<9).reduce(time.nanosecond) { rest, _ in rest / 10 }, decimals, "Z")
             return index
         }
     }

@@ -38,7 +38,7 @@ extension AnalyticsEvent {
     private func write(to members: inout some MemberWriter) {
         members.begin("type", type.rawValue)
         members.set("messageId", messageId)
-        members.set("timestamp", timestamp?.description)
+        members.set("timestamp", timestamp?.exactText)
         members.set("userId", userId)
         members.set("anonymousId", anonymousId)
         members.set("event", event)

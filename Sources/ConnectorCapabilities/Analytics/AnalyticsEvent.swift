@@ -10,7 +10,7 @@ public struct AnalyticsEvent: Sendable, Hashable {
     /// The key by which the vendor recognizes duplicates; it stays the same in every delivery attempt, so the event
     /// counts once.
     public var messageId: String
-    /// When the event happened; nil means the time of delivery.
+    /// When the event happened, to the nanosecond; nil means the time of delivery.
     public var timestamp: Timestamp?
     /// The user's id in the application's database. Required unless ``anonymousId`` is given.
     public var userId: String?

@@ -133,7 +133,7 @@ public struct AnalyticsEventText: Sendable {
                 return note(.messageId, value) && (1...Self.messageIdLimit).contains(value.count - 2)
                     && !value.indices.contains { value[$0] == UInt8(ascii: "\\") }
             case .timestamp:
-                // Accept only the form that this package writes; the caller parses and rewrites others.
+                // Accept only milliseconds, which every vendor takes; the caller parses and rewrites other times.
                 return note(.timestamp, value) && Timestamp.isWritten(value.extracting(1..<(value.count - 1)))
             case .type:
                 guard value[0] == UInt8(ascii: "\"") else { return false }

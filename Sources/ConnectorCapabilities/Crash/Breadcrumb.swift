@@ -47,7 +47,7 @@ public struct Breadcrumb: Sendable, Hashable {
     public var json: JSONValue {
         var object: JSONObject = ["message": .string(message), "level": .string(level.rawValue)]
         object.set("category", category)
-        object.set("timestamp", timestamp)
+        object.set("timestamp", timestamp?.exactText)
         object.set("data", data)
         return .object(object)
     }

@@ -71,7 +71,7 @@ extension CrashReport {
     /// The JSON form that operations take.
     public var json: JSONValue {
         var object: JSONObject = ["id": .string(id), "level": .string(level.rawValue)]
-        object.set("timestamp", timestamp)
+        object.set("timestamp", timestamp?.exactText)
         object.set("message", message)
         object.set("exceptions", exceptions.map(\.json))
         if !isHandled { object["handled"] = false }

@@ -7,7 +7,7 @@ public import ConnectorBase
 public struct CrashReport: Sendable, Hashable {
     /// 32 lower-case hexadecimal digits, the same in every delivery attempt, so the vendor recognizes duplicates.
     public var id: String
-    /// The time of the failure; nil means the time at which it is sent.
+    /// The time of the failure, to the nanosecond; nil means the time at which it is sent.
     public var timestamp: Timestamp?
     /// The severity.
     public var level: Level

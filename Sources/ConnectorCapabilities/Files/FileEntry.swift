@@ -89,3 +89,10 @@ public struct FileEntry: Sendable, Hashable {
         return .object(object)
     }
 }
+
+extension FileEntry: CustomStringConvertible {
+    /// One line, such as `reports/2026.pdf: 48211 bytes, application/pdf, of 2026-01-31T09:30:00.000Z`.
+    public var description: String {
+        "\(path): \(size) bytes, \(contentType.map { "\($0), " } ?? "")of \(modified)".displayed(isUnicode: true)
+    }
+}

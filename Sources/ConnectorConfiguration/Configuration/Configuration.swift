@@ -17,11 +17,11 @@ public struct Configuration: Sendable {
     /// The application's name, under which `storage/1` stores its values; nil if the file has none.
     public package(set) var name: String?
     /// The directory that relative paths are resolved against.
-    public let directory: String
-    /// The plugin directories that the file lists, in order.
-    public let pluginDirectories: [String]
-    /// The directory of the outbox, as named in the file; nil for the default.
-    public let stateDirectory: String?
+    package let baseDirectory: BaseDirectory
+    /// The paths of the plugin directories that the file lists, in order.
+    package let pluginPaths: [String]
+    /// The path of the directory of the outbox that the file names; nil for the default.
+    package let statePath: String?
     /// The servers that store events, as named in the file; nil if a directory does.
     package var servers: NATSReference?
     /// Whether to refuse plugins and included files that other users can modify: `"trust": "strict"`. Otherwise the report warns of
@@ -54,6 +54,18 @@ extension Configuration {
     /// The main file's name, as the user gave it; empty if the text is not from a file.
     public var file: String { texts.first?.file ?? "" }
 
+    /// The path by which to open the main file; empty if the text is not from a file.
+    package var path: String { texts.first?.path ?? "" }
+
+    /// The directory that relative paths are resolved against, as it was given.
+    public var directory: String { baseDirectory.given }
+
+    /// The plugin directories that the file lists, in order; relative ones start at the working directory in which it was read.
+    public var pluginDirectories: [String] { pluginPaths.map(\.withGivenPaths) }
+
+    /// The directory of the outbox that the file names, as ``pluginDirectories`` are; nil for the default.
+    public var stateDirectory: String? { statePath?.withGivenPaths }
+
     /// The files that the main file includes, directly or indirectly, in the order they were read.
     public var includedFiles: [String] { texts.dropFirst().map(\.file).filter { !$0.isEmpty } }
 
@@ -61,7 +73,7 @@ extension Configuration {
     ///
     /// - Parameter text: The index of the text.
     func base(ofText text: Int) -> BaseDirectory {
-        text == 0 || texts[text].file.isEmpty ? BaseDirectory(directory) : BaseDirectory(of: texts[text].file)
+        text == 0 || texts[text].path.isEmpty ? baseDirectory : BaseDirectory(of: texts[text].path)
     }
 
     /// Every connector in preorder, siblings in file order.

@@ -75,9 +75,9 @@ enum SecretReference: Sendable, Hashable {
     var description: String {
         switch self {
         case .environment(let name): "env:\(name)"
-        case .file(let path): "file:\(path)"
+        case .file(let path): "file:\(path.withGivenPaths)"
         case .credential(let name): "credential:\(name)"
-        case .command(let words, _): "exec:\(words.first ?? "")"
+        case .command(let words, _): "exec:\((words.first ?? "").withGivenPaths)"
         }
     }
 }

@@ -29,25 +29,6 @@ package struct PluginSpecification: Sendable, Hashable, CustomStringConvertible 
     /// Whether the name is the path of a file.
     package var isPath: Bool { name.utf8.contains(UInt8(ascii: "/")) }
 
-    /// The name and the version, such as `segment 1.2.0`.
-    package var description: String { name + (version.map { " \($0)" } ?? "") }
-}
-
-extension PluginSpecification {
-    /// Values by plugin: a dictionary by name, since the first use of another type of key takes as long as loading an image.
-    package struct Table<Value> {
-        private var values: [String: [(plugin: PluginSpecification, value: Value)]] = [:]
-
-        /// Creates an empty table.
-        package init() {}
-
-        /// The value of a plugin.
-        package subscript(plugin: PluginSpecification) -> Value? {
-            get { values[plugin.name]?.first { $0.plugin == plugin }?.value }
-            set {
-                values[plugin.name]?.removeAll { $0.plugin == plugin }
-                if let newValue { values[plugin.name, default: []].append((plugin, newValue)) }
-            }
-        }
-    }
+    /// The name, a path as it was given, and the version, such as `segment 1.2.0`.
+    package var description: String { name.withGivenPaths + (version.map { " \($0)" } ?? "") }
 }

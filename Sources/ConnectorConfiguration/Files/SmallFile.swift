@@ -41,13 +41,13 @@ package struct SmallFile: Sendable {
             guard status.st_mode & S_IFMT != S_IFDIR else {
                 throw ConnectorError(
                     .unreadable,
-                    "\(path.excerpt) is a directory",
+                    "\(path.withGivenPaths.excerpt) is a directory",
                     fix: "check that it is the right path"
                 )
             }
             throw ConnectorError(
                 .unreadable,
-                "\(path.excerpt) is not a regular file",
+                "\(path.withGivenPaths.excerpt) is not a regular file",
                 fix: "write its content to a file first"
             )
         }
@@ -94,7 +94,7 @@ package struct SmallFile: Sendable {
         guard bytes.count <= limit else {
             throw ConnectorError(
                 .tooLarge,
-                "\(path.excerpt) has more than \(limit >> 10) KiB",
+                "\(path.withGivenPaths.excerpt) has more than \(limit >> 10) KiB",
                 fix: "check that it is the right file"
             )
         }
@@ -132,14 +132,14 @@ package struct SmallFile: Sendable {
         case ENOENT, ENOTDIR:
             ConnectorError(
                 .notFound,
-                "there is no file \(path.excerpt)",
+                "there is no file \(path.withGivenPaths.excerpt)",
                 fix: "check the path",
                 cause: SystemError(number).description
             )
         default:
             ConnectorError(
                 .unreadable,
-                "\(path.excerpt) cannot be read",
+                "\(path.withGivenPaths.excerpt) cannot be read",
                 fix: SystemError(number).openingRemedy,
                 cause: SystemError(number).description
             )

@@ -56,7 +56,7 @@ struct InstanceFields {
         add("image", image?.mark ?? "")
         add("http.propagateTrace", connector.propagatesTrace ? "true" : "")
         add("http.cacheBytes", connector.cacheBytes > 0 ? "\(connector.cacheBytes)" : "")
-        add("record", connector.recording?.path ?? "")
+        add("record", connector.recording?.path.withGivenPaths ?? "")
         if connector.isolation.kind != .none {
             add("isolation", connector.isolation.kind.rawValue)
             if connector.isolation.kind == .auto { add("quiet", connector.isolation.quiet.brief) }

@@ -114,7 +114,7 @@ extension Plan {
     private static func restarts(_ old: Configuration, _ new: Configuration) -> [String] {
         var names: [String] = []
         if old.name != new.name { names.append("name") }
-        if old.stateDirectory != new.stateDirectory { names.append("state") }
+        if old.statePath != new.statePath { names.append("state") }
         if old.servers?.settings != new.servers?.settings { names.append("outbox") }
         return names
     }

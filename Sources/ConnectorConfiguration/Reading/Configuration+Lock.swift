@@ -15,7 +15,7 @@ extension Configuration {
             if configuration.requiresTrust, let concern = FileTrust().concern(path) {
                 throw ConnectorError(
                     .denied,
-                    "the lock \(path.excerpt) is not trusted: \(concern)",
+                    "the lock \(path.withGivenPaths.excerpt) is not trusted: \(concern)",
                     fix: "make this user or root own it, and let no other user write it: chmod go-w"
                 )
             }
@@ -31,7 +31,7 @@ extension Configuration {
             guard FileStamp(itself: path) != nil else { return examination }
             let lost = ConnectorError(
                 .unreadable,
-                "the lock \(path.excerpt) is a link that leads nowhere",
+                "the lock \(path.withGivenPaths.excerpt) is a link that leads nowhere",
                 fix: "restore the file that it leads to; or remove the link, to load plugins without a lock",
                 cause: error.cause
             )

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+import ConnectorPlatform
 
 /// Reading.
 extension Configuration {
@@ -33,17 +34,34 @@ extension Configuration {
         file: String = "",
         environment: Environment = .process
     ) throws(ConfigurationErrors) {
-        let base = BaseDirectory(directory)
+        let base = BaseDirectory(given: directory)
         let (configuration, problems, omitted) = Self.examine(
             Array(text.utf8),
-            file: file,
+            file: file.lastingPath,
             base: base,
             environment: environment
         )
         guard let configuration, problems.isEmpty else {
             throw ConfigurationErrors(problems, omitted: omitted, files: configuration?.texts ?? [])
         }
+        try configuration.requireLastingPaths()
         self = configuration
+    }
+
+    /// Throws if a relative path starts at a working directory that was removed.
+    func requireLastingPaths() throws(ConfigurationErrors) {
+        guard !baseDirectory.path.starts(ascii: "/") else { return }
+        let plugins = allConnectors.compactMap { connector -> String? in
+            guard case .leaf(let leaf) = connector.kind, leaf.plugin.isPath else { return nil }
+            return leaf.plugin.name
+        }
+        for path in pluginPaths + [statePath].compactMap(\.self) + plugins {
+            do throws(ConnectorError) {
+                _ = try path.requireLastingPath()
+            } catch {
+                throw ConfigurationErrors([error])
+            }
+        }
     }
 
     /// A configuration as far as it could be read, its errors, and the number of errors omitted.
@@ -55,9 +73,10 @@ extension Configuration {
         environment: Environment
     ) -> Examination {
         do throws(ConnectorError) {
-            let content = try SmallFile(named: file, limit: sizeLimit)
-            let base = BaseDirectory(of: file)
-            return addingLock(to: examine(content.bytes, file: file, base: base, environment: environment), of: file)
+            let path = try file.requireLastingPath()
+            let content = try SmallFile(named: path, limit: sizeLimit)
+            let base = BaseDirectory(of: path)
+            return addingLock(to: examine(content.bytes, file: path, base: base, environment: environment), of: path)
         } catch {
             return (nil, [error], 0)
         }
@@ -85,7 +104,7 @@ extension Configuration {
     /// - Throws: Every error in the files that can be found without the plugins.
     package func reread(environment: Environment) throws(ConfigurationErrors) -> Configuration {
         guard !file.isEmpty else { return self }
-        let configuration = try Configuration.read(file: file, environment: environment)
+        let configuration = try Configuration.read(file: path, environment: environment)
         return appended.isEmpty ? configuration : try configuration.appending(appended, environment: environment)
     }
 }

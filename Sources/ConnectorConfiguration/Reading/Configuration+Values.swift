@@ -53,7 +53,8 @@ extension Configuration {
         ]
         root.set("state", state)
         root.set("name", name)
-        var reader = ConfigurationReader(text: [], file: "", base: BaseDirectory(directory), environment: environment)
+        let base = BaseDirectory(given: directory)
+        var reader = ConfigurationReader(text: [], file: "", base: base, environment: environment)
         let read = reader.configuration(.object(root))
         reader.checkSettings(of: connectors)
         guard let read, reader.json.problems.isEmpty else {
@@ -62,14 +63,15 @@ extension Configuration {
         self.init(
             texts: read.texts,
             name: read.name,
-            directory: read.directory,
-            pluginDirectories: read.pluginDirectories,
-            stateDirectory: read.stateDirectory,
+            baseDirectory: read.baseDirectory,
+            pluginPaths: read.pluginPaths,
+            statePath: read.statePath,
             servers: read.servers,
             requiresTrust: read.requiresTrust,
             reloadMode: read.reloadMode,
             connectors: zip(read.connectors, connectors).map { $0.restoringExactValues(from: $1) }
         )
+        try requireLastingPaths()
     }
 
     /// Adds connectors created in Swift to the roots of the tree, such as leaves whose plugins the application links.
@@ -99,9 +101,9 @@ extension Configuration {
         return Configuration(
             texts: reader.json.texts,
             name: name,
-            directory: directory,
-            pluginDirectories: pluginDirectories,
-            stateDirectory: stateDirectory,
+            baseDirectory: baseDirectory,
+            pluginPaths: pluginPaths,
+            statePath: statePath,
             servers: servers,
             requiresTrust: requiresTrust,
             trustedKeys: trustedKeys,

@@ -102,7 +102,7 @@ extension ConfigurationReader {
         guard let text = json.string("state", in: object, at: JSONPath()) else { return nil }
         let here = JSONPath().appending("state")
         guard let directory = filled(text, at: here) else { return nil }
-        guard !directory.isEmpty, !directory.utf8.contains(0) else {
+        guard directory.canBePath else {
             json.report(.invalidValue, "state must be the path of a directory", at: here)
             return nil
         }

@@ -75,7 +75,7 @@ extension ConfigurationReader {
     {
         let file = inclusions.file(name)
         if let start = inclusions.chain.firstIndex(where: { $0.realPath == file.realPath }) {
-            let cycle = (inclusions.chain[start...].map(\.name) + [name]).map(\.excerpt)
+            let cycle = (inclusions.chain[start...].map(\.name) + [name]).map(\.withGivenPaths.excerpt)
             json.report(
                 .dependencyCycle,
                 "files include each other: \(cycle.joined(separator: " → "))",
@@ -146,7 +146,7 @@ extension ConfigurationReader {
                 let limit = Configuration.sizeLimit >> 10
                 throw ConnectorError(
                     .tooLarge,
-                    "with \(file.name.excerpt), the files exceed \(limit) KiB in total",
+                    "with \(file.name.withGivenPaths.excerpt), the files exceed \(limit) KiB in total",
                     fix: "check that they are the right files"
                 )
             }

@@ -36,9 +36,9 @@ struct ConfigurationReader {
     init(addingTo configuration: Configuration, environment: Configuration.Environment) {
         json = JSONReader(configuration.texts)
         json.objectNames = Self.objectNames
-        base = BaseDirectory(configuration.directory)
+        base = configuration.baseDirectory
         variables = VariableExpansion(environment)
-        inclusions = Inclusions(file: configuration.file, size: 0)
+        inclusions = Inclusions(file: configuration.path, size: 0)
         count = configuration.allConnectors.count
     }
 
@@ -67,7 +67,7 @@ struct ConfigurationReader {
         let trust = trust(in: object)
         let reloadMode = reloadMode(in: object)
         if trust.isRequired { inclusions.trust = FileTrust() }
-        let directory = base.path
+        let main = base
         if ["isolation", "quiet", "standby", "sandbox"].contains(where: { object[$0] != nil }) {
             isolation = isolation(in: object, at: root, below: isolation)
         }
@@ -80,9 +80,9 @@ struct ConfigurationReader {
             texts: json.texts,
             unreadFiles: inclusions.unread,
             name: name,
-            directory: directory,
-            pluginDirectories: directories,
-            stateDirectory: state,
+            baseDirectory: main,
+            pluginPaths: directories,
+            statePath: state,
             servers: servers,
             requiresTrust: trust.isRequired,
             trustedKeys: trust.keys,
@@ -350,13 +350,5 @@ struct ConfigurationReader {
         let policy = policy(in: object, at: path, of: children)
         checkRoles(policy, &children, at: path)
         return .composite(policy: policy, children: children)
-    }
-}
-
-extension JSONObject {
-    /// The object without the members whose names begin with `$`, such as a comment.
-    fileprivate var withoutAnnotations: JSONObject {
-        guard members.contains(where: { $0.name.hasPrefix("$") }) else { return self }
-        return JSONObject(unique: members.filter { !$0.name.hasPrefix("$") })
     }
 }

@@ -29,9 +29,9 @@ package struct ConfigurationFiles: Sendable, Hashable {
 
     /// Names the files of a configuration.
     package init(_ configuration: Configuration, environment: Configuration.Environment) {
-        texts.formUnion(configuration.texts.map(\.file) + configuration.unreadFiles)
+        texts.formUnion(configuration.texts.map(\.path) + configuration.unreadFiles)
         texts.remove("")
-        pluginDirectories = Set(configuration.pluginDirectories)
+        pluginDirectories = Set(configuration.pluginPaths)
         var resolver = ConfigurationResolver(configuration, environment: environment)
         for (connector, leaf) in configuration.enabledLeaves {
             if leaf.plugin.isPath { plugins.insert(leaf.plugin.name) }

@@ -277,7 +277,7 @@ struct ConfigurationResolver {
     /// The path is absolute, because a runner has another working directory.
     private func resolved(_ value: JSONValue, of field: ConfigurationField) -> JSONValue {
         guard field.type == .path, let path = value.string else { return value }
-        return .string(base.resolve(path).rootedPath)
+        return .string(base.resolve(path).withUnmarkedPaths.rootedPath)
     }
 
     private mutating func reportMissing(_ field: ConfigurationField, _ manifest: Manifest, _ connector: Connector) {

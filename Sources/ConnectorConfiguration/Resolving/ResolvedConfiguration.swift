@@ -96,13 +96,13 @@ extension Configuration {
         )
         let enabledLeaves = enabledLeaves
         var leaves: [String: Result<ResolvedLeaf, ConnectorError>] = [:]
-        var manifests = PluginSpecification.Table<Result<Manifest, ConnectorError>>()
+        var manifests = NamedValues<PluginSpecification, Result<Manifest, ConnectorError>>()
         for (connector, leaf) in enabledLeaves {
-            let known = manifests[leaf.plugin]
+            let known = manifests[leaf.plugin.name, leaf.plugin]
             // Search for no more plugins once the error limit is reached: each search takes some 0.1 ms.
             guard known != nil || resolver.json.hasRoom() else { continue }
             let found = known ?? manifest(leaf.plugin)
-            if known == nil { manifests[leaf.plugin] = found }
+            if known == nil { manifests[leaf.plugin.name, leaf.plugin] = found }
             if let known = earlier?.resolvedLeaf(of: connector, leaf, found, in: self) {
                 leaves[connector.path] = .success(known)
             } else {

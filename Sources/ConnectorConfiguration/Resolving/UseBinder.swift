@@ -7,7 +7,7 @@ import ConnectorManifest
 /// Binds the gates that plugins use to connectors: those that `with` names, or the only one that offers the capability.
 ///
 /// A leaf whose uses cannot be bound fails; the others are unaffected. An optional use that nothing offers, that is bound to a
-/// disabled connector, or for which `with` has null, stays unbound.
+/// disabled connector, or for which `with` has null, stays unbound, and so does every one that the host would bind within a cycle.
 struct UseBinder {
     private let configuration: Configuration
     /// Finds positions.
@@ -228,7 +228,8 @@ struct UseBinder {
 
     // MARK: Cycles
 
-    /// Fails the leaves whose automatic bindings close a cycle. Cycles of `after` and `with` are errors in the file.
+    /// Undoes the optional automatic bindings in cycles, and fails the leaves whose others still close one. Cycles of `after` and `with`
+    /// are errors in the file.
     private mutating func breakCycles(_ resolved: inout [String: Result<ResolvedLeaf, ConnectorError>]) {
         // Each round fails at least one leaf, or undoes a binding. A file that needs more rounds is not worth the time.
         for round in 0...Self.roundLimit {
@@ -239,30 +240,51 @@ struct UseBinder {
             var graph = DependencyGraph(configuration.connectors.map { $0.binding(resolved) })
             let cycles = graph.cycles()
             guard !cycles.isEmpty else { return }
-            for cycle in cycles {
-                let waiting = round == Self.roundLimit ? automatic.map(\.path) : cycle.waits.map(\.waiting)
-                for path in waiting { fail(path, in: cycle, &resolved) }
+            let isLast = round == Self.roundLimit
+            let members = cycles.map { isLast ? automatic.map(\.path) : $0.waits.map(\.waiting) }
+            // Without their optional bindings, there may be no cycles left; several may share one binding.
+            var isUndone = false
+            for (cycle, paths) in zip(cycles, members) {
+                for path in paths { if undoOptional(path, in: cycle, &resolved) { isUndone = true } }
+            }
+            if isUndone, !isLast { continue }
+            for (cycle, paths) in zip(cycles, members) {
+                for path in paths { fail(path, in: cycle, &resolved) }
             }
         }
     }
 
     private static let roundLimit = 20
 
-    /// Fails a leaf of a cycle if one of its automatic bindings belongs to it; an optional one is undone instead.
+    /// Undoes the optional automatic bindings of a leaf that belong to a cycle; all of them if none of its waits does.
+    ///
+    /// - Returns: Whether there was any.
+    private func undoOptional(
+        _ path: String,
+        in cycle: DependencyGraph.Cycle,
+        _ resolved: inout [String: Result<ResolvedLeaf, ConnectorError>]
+    ) -> Bool {
+        guard var leaf = try? resolved[path]?.get() else { return false }
+        let targets = Set(cycle.waits.filter { $0.waiting == path }.map(\.target))
+        let count = leaf.uses.count
+        leaf.members.value.uses.removeAll {
+            $0.isAutomatic && $0.use.isOptional && (targets.isEmpty || targets.contains($0.connector))
+        }
+        guard leaf.uses.count < count else { return false }
+        resolved[path] = .success(leaf)
+        return true
+    }
+
+    /// Fails a leaf of a cycle if one of its automatic bindings belongs to it.
     private mutating func fail(
         _ path: String,
         in cycle: DependencyGraph.Cycle,
         _ resolved: inout [String: Result<ResolvedLeaf, ConnectorError>]
     ) {
-        guard let leaf = enabled[path], var resolvedLeaf = try? resolved[path]?.get() else { return }
+        guard let leaf = enabled[path], let resolvedLeaf = try? resolved[path]?.get() else { return }
         let targets = Set(cycle.waits.filter { $0.waiting == path }.map(\.target))
         let bound = resolvedLeaf.uses.first { $0.isAutomatic && (targets.isEmpty || targets.contains($0.connector)) }
         guard let bound else { return }
-        if bound.use.isOptional {
-            resolvedLeaf.members.value.uses.removeAll { $0.use.name == bound.use.name }
-            resolved[path] = .success(resolvedLeaf)
-            return
-        }
         resolved[path] = .failure(
             fault(
                 .dependencyCycle,

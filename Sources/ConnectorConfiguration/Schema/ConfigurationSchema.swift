@@ -209,7 +209,7 @@ package struct ConfigurationSchema: Sendable {
         if !field.documentation.isEmpty { schema["description"] = .string(field.documentation) }
         if let value = field.defaultValue, !field.isSecret { schema["default"] = value }
         guard field.type != .json || !field.allowedValues.isEmpty else { return .object(schema) }
-        var value = type(of: field.type)
+        var value = field.type.schema
         if !field.allowedValues.isEmpty { value["enum"] = .array(field.allowedValues) }
         if let minimum = field.minimum { value["minimum"] = Self.number(minimum) }
         if let maximum = field.maximum { value["maximum"] = Self.number(maximum) }
@@ -223,19 +223,6 @@ package struct ConfigurationSchema: Sendable {
     /// A number, as an integer where possible.
     private static func number(_ value: Double) -> JSONValue {
         JSONValue.number(value).integer.map { .integer($0) } ?? .number(value)
-    }
-
-    private static func type(of type: ConfigurationField.FieldType) -> JSONObject {
-        switch type {
-        case .string: ["type": "string"]
-        case .path: ["type": "string", "minLength": 1]
-        case .integer: ["type": "integer"]
-        case .number: ["type": "number"]
-        case .boolean: ["type": "boolean"]
-        case .url: ["type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]"]
-        case .duration: ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]
-        case .json: [:]
-        }
     }
 
     // MARK: Names

@@ -29,8 +29,8 @@ extension NATSReference {
             guard !key.contains("ENCRYPTED") else {
                 throw ConnectorError(
                     .secretUnavailable,
-                    "the key in \(path.excerpt) is encrypted, and there is no way to enter its passphrase",
-                    fix: "decrypt it: openssl pkey -in \(path.excerpt) -out FILE, and chmod 600 FILE"
+                    "the key in \(path.withGivenPaths.excerpt) is encrypted, and there is no way to enter its passphrase",
+                    fix: "decrypt it: openssl pkey -in \(path.withGivenPaths.excerpt) -out FILE, and chmod 600 FILE"
                 )
             }
             secrets += Self.secrets(in: key)

@@ -95,7 +95,7 @@ extension SecretReference {
             throw ConnectorError(
                 .secretUnavailable,
                 error.code == .notFound
-                    ? "\(name) \(path.excerpt) does not exist" : "\(name) \(error.message)",
+                    ? "\(name) \(path.withGivenPaths.excerpt) does not exist" : "\(name) \(error.message)",
                 fix: error.code == .notFound
                     ? "write the secret to \(source ?? "that file, and chmod 600 it")" : error.fix,
                 cause: error.cause
@@ -105,12 +105,12 @@ extension SecretReference {
             let mode = String(file.permissions & 0o777, radix: 8)
             throw ConnectorError(
                 .secretUnavailable,
-                "users other than the owner have access to \(name) \(path.excerpt) (mode \(mode))",
-                fix: "chmod 600 \(path.excerpt)"
+                "users other than the owner have access to \(name) \(path.withGivenPaths.excerpt) (mode \(mode))",
+                fix: "chmod 600 \(path.withGivenPaths.excerpt)"
             )
         }
         let fix = "write the secret to \(source ?? "that file"), as UTF-8 text"
-        let secret = try Self.secret(in: file.bytes, "\(name) \(path.excerpt)", fix: fix)
+        let secret = try Self.secret(in: file.bytes, "\(name) \(path.withGivenPaths.excerpt)", fix: fix)
         return SecretReading(secret: secret, modified: file.modified)
     }
 

@@ -55,3 +55,10 @@ public struct ActOutcome: Sendable, Hashable, ExpressibleByStringInterpolation {
         return outcome
     }
 }
+
+extension ActOutcome: CustomStringConvertible {
+    /// The sentence in one line, and where to go next, such as `stored order-7, see /outbox; next: /outbox`.
+    public var description: String {
+        (sentence + (route.map { "; next: \($0)" } ?? "")).displayed(isUnicode: true)
+    }
+}

@@ -279,7 +279,8 @@ public final class HostConsoleModel: ConsoleModel {
         }
     }
 
-    private static var impossible: ConnectorError {
+    /// The error of an act whose verb does not fit what it names.
+    static var impossible: ConnectorError {
         ConnectorError(.unsupported, "a host cannot do this with what the act names")
     }
 

@@ -63,7 +63,7 @@ struct ShownOutbox: Sendable {
     ///
     /// - Returns: The number of letters, and an error that says which are left; nil if none is.
     /// - Throws: `conflict` if the letters are no longer those that were shown; `missing` if the only one is gone; the error that says
-    ///   which are left, if all are.
+    ///   which are left, if all are; `unknown-connector` or `unsupported` for an act that names no letters.
     func replay(
         _ subject: ConsoleAct.Subject
     ) async throws(ConnectorError) -> (count: Int, left: ConnectorError?) {
@@ -73,7 +73,7 @@ struct ShownOutbox: Sendable {
             let ids = letters.values.reduce(into: Set<String>()) { $0.formUnion($1) }
             selection = RecordSelection(paths: Set(letters.keys), ids: ids, states: [.dead])
         } else {
-            selection = Self.selection(subject)
+            selection = try await self.selection(subject)
         }
         let (count, left) = try await host.replay(selection)
         if count == 0, let error = left ?? Self.absence(of: subject) { throw error }
@@ -83,10 +83,11 @@ struct ShownOutbox: Sendable {
     /// Drops the dead letters that an act names for good.
     ///
     /// - Returns: The number of letters.
-    /// - Throws: `conflict` if the letters are no longer those that were shown; `missing` if the only one is gone.
+    /// - Throws: `conflict` if the letters are no longer those that were shown; `missing` if the only one is gone; `unknown-connector` or
+    ///   `unsupported` for an act that names no letters.
     func drop(_ subject: ConsoleAct.Subject) async throws(ConnectorError) -> Int {
         guard case .letters(let shown?) = subject.kind else {
-            let count = try await host.drop(Self.selection(subject))
+            let count = try await host.drop(selection(subject))
             if count == 0, let error = Self.absence(of: subject) { throw error }
             return count
         }
@@ -116,14 +117,17 @@ struct ShownOutbox: Sendable {
         return letters
     }
 
-    private static func selection(_ subject: ConsoleAct.Subject) -> RecordSelection {
+    /// The dead letters that an act names: those of a gate and everything below it, a single one, or all.
+    ///
+    /// - Throws: `unknown-connector` for a gate that does not exist; `unsupported` for what has no letters of its own.
+    private func selection(_ subject: ConsoleAct.Subject) async throws(ConnectorError) -> RecordSelection {
         switch subject.kind {
-        case .gate(let path), .operation(_, of: let path, _, isDelivered: _):
-            RecordSelection(paths: [path], states: [.dead])
+        case .gate(let path):
+            return RecordSelection(paths: try await host.deadLetterPaths(of: path), states: [.dead])
         case .letter(let id, let connector):
-            RecordSelection(paths: connector.map { [$0] }, ids: [id], states: [.dead])
-        case .letters: RecordSelection(states: [.dead])
-        case .application, .plan: RecordSelection(paths: [], states: [.dead])
+            return RecordSelection(paths: connector.map { [$0] }, ids: [id], states: [.dead])
+        case .letters: return RecordSelection(states: [.dead])
+        case .application, .operation, .plan: throw HostConsoleModel.impossible
         }
     }
 

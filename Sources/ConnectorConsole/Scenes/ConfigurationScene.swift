@@ -60,7 +60,7 @@ enum ConfigurationScene {
     private static func rows(_ connector: Connector, depth: Int, _ leaves: [String: ConfiguredLeaf]) -> [Row] {
         let uses: String =
             switch connector.kind {
-            case .leaf(let leaf): leaf.plugin.name
+            case .leaf(let leaf): leaf.plugin.name.withGivenPaths
             case .composite(let policy, _): "\(policy)"
             case .same(let path): "same as \(path)"
             }

@@ -7,10 +7,17 @@ internal import ConnectorServices
 extension WebConsole.Options {
     /// Checks that these options admit no one by mistake.
     ///
-    /// - Throws: `invalid-value` for an address other than loopback without a certificate or without a token, for a wildcard
-    ///   address without a name, for a number that is not a port, for a token that is too short, for two tokens that are the same, and
-    ///   for a name that is not just a host name or an IP address.
+    /// - Throws: `invalid-value` for an empty host, for an address other than loopback without a certificate or without a token, for a
+    ///   wildcard address without a name, for a number that is not a port, for a token that is too short, for two tokens that are the
+    ///   same, and for a name that is not just a host name or an IP address.
     package func check() throws(ConnectorError) {
+        guard !address.host.isEmpty else {
+            throw ConnectorError(
+                .invalidValue,
+                "the console has no host to listen on: it is empty",
+                fix: "set that of the interface, such as 127.0.0.1"
+            )
+        }
         guard (0...65535).contains(address.port) else {
             throw ConnectorError(.invalidValue, "a port must be a number from 0 to 65535, not \(address.port)")
         }

@@ -22,7 +22,7 @@ package struct HostIdentity: Sendable, Hashable {
     /// Describes a host in this process.
     package init(of host: ConnectorHost) {
         release = ConnectorHost.version
-        file = Self.path(of: host.configuration.file)
+        file = Self.path(of: host.configuration.path)
         process = Int64(getpid())
     }
 

@@ -79,7 +79,7 @@ package enum OutboxDocument {
         guard targets.isEmpty else { return targets }
         throw ConnectorError(
             .unknownConnector,
-            "there is no connector \"\(path)\"",
+            "there is no connector \"\(path.excerpt)\"",
             fix: suggestion(for: path, among: known.sorted())
         )
     }

@@ -82,8 +82,8 @@ package struct PluginListing: Sendable {
     private func json(at index: Int) -> JSONValue {
         let (entry, problems) = (entries[index], problems[index])
         var object = JSONObject()
-        object["path"] = .string(entry.path)
-        object["sidecar"] = entry.sidecar.map(JSONValue.string)
+        object["path"] = .string(entry.path.withGivenPaths)
+        object["sidecar"] = entry.sidecar.map { .string($0.withGivenPaths) }
         object["usable"] = .bool(problems.isEmpty)
         if let manifest = entry.manifest {
             object["id"] = .string(manifest.id)

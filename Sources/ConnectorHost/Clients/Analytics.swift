@@ -35,7 +35,7 @@ public protocol Analytics: Sendable {
     @discardableResult
     func send(_ event: AnalyticsEvent, options: CallOptions) async throws(ConnectorError) -> Receipt
 
-    /// Delivers a batch and returns one answer per event, in order.
+    /// Delivers a batch and returns one answer per event, in order; one that ``send(_:options:)`` would refuse is rejected by itself.
     func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions

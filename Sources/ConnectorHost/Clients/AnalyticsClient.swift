@@ -102,13 +102,17 @@ public final class AnalyticsClient: Analytics {
 
     /// Delivers a batch and returns one answer per event, in order.
     ///
-    /// A composite with the policy `all` accepts an event if every required child accepts it, or as many children as
-    /// its quorum demands.
+    /// An event that ``send(_:options:)`` would refuse is rejected by itself, and the others are delivered. A composite with the policy
+    /// `all` accepts an event if every required child accepts it, or as many children as its quorum demands.
     public func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        try await target.deliver(AnalyticsEvent.utf8(events), count: events.count, as: "events", options)
+        let batch = CheckedBatch(events) { event, index throws(ConnectorError) -> AnalyticsEvent in
+            try target.checked { () throws(ConnectorError) in try event.check("events[\(index)]") }
+            return event
+        }
+        return try await target.deliver(batch, as: "events", options) { AnalyticsEvent.utf8($0) }
     }
 
     /// Sends the events adapters still hold.

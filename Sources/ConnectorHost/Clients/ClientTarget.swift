@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorCapabilities
 internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
@@ -57,8 +58,8 @@ struct ClientTarget: Sendable {
     /// - Throws: `unknown-connector` if the connector no longer exists.
     var node: Node { get throws(ConnectorError) { try reference.node } }
 
-    /// The time of day.
-    var now: Timestamp { clock.wallTime() }
+    /// The time of day in whole milliseconds, for events and reports that have none.
+    var now: Timestamp { clock.wallTime().wholeMilliseconds }
 
     /// When a call that begins now must have ended, in nanoseconds on the host's clock.
     func end(of options: CallOptions) -> UInt64 { clock.deadline(after: options.timeoutNanoseconds) }
@@ -78,7 +79,7 @@ struct ClientTarget: Sendable {
         guard !node.leaves.isEmpty else {
             return ConnectorError(
                 .unsupported,
-                "nothing has the operation \"\(operation)\", as every connector below is disabled",
+                "nothing has the operation \"\(operation.excerpt)\", as every connector below is disabled",
                 fix: "enable one of them: \"enabled\": true",
                 connector: path
             )
@@ -251,22 +252,27 @@ struct ClientTarget: Sendable {
         return EventKind(found.capability.id.description, found.operation.name)
     }
 
-    /// Delivers a batch, a JSON array of `count` elements.
+    /// Delivers a batch.
     ///
+    /// - Parameter text: The JSON array of what has passed the check.
     /// - Returns: The outcome of each event or report, in the order of the batch.
-    func deliver(
-        _ batch: [UInt8],
-        count: Int,
+    func deliver<Model>(
+        _ batch: CheckedBatch<Model>,
         as parameter: String,
-        _ options: CallOptions
+        _ options: CallOptions,
+        text: ([Model]) -> [UInt8]
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        let arguments = CallArguments(texts: [(parameter, batch)])
+        guard !batch.isRefused else { return batch.answers([]) }
+        let count = batch.models.count
+        let arguments = CallArguments(texts: [(parameter, text(batch.models))])
         let node = try node
         let name = name(of: "deliver", at: node)
         var call = Node.Call(operation: name, arguments: arguments, options: options, in: reference.tree)
         call.batchCount = count
         let answer = try await node.call(call)
-        return try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: count) }
+        return batch.answers(
+            try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: count) }
+        )
     }
 
     /// Reads an answer; an error is the plugin's fault.

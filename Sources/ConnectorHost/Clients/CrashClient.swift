@@ -45,12 +45,20 @@ public struct CrashClient: CrashReporter {
     }
 
     /// Delivers a batch and returns one answer per report, in order.
+    ///
+    /// A report that ``send(_:options:)`` would refuse is rejected by itself, and the others are delivered.
     public func deliver(
         _ reports: [CrashReport],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        let batch = JSONValue.array(reports.map { filled($0).json }).utf8()
-        return try await target.deliver(batch, count: reports.count, as: "reports", options)
+        let batch = CheckedBatch(reports) { report, index throws(ConnectorError) -> JSONValue in
+            let json = filled(report).json
+            _ = try target.checked { () throws(ConnectorError) in
+                try CrashReport(json: json, path: "reports[\(index)]")
+            }
+            return json
+        }
+        return try await target.deliver(batch, as: "reports", options) { JSONValue.array($0).utf8() }
     }
 
     /// Sends a report, as an exception if it has one and as a message otherwise.

@@ -16,7 +16,7 @@ public protocol CrashReporter: Sendable {
     @discardableResult
     func send(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt
 
-    /// Delivers a batch and returns one answer per report, in order.
+    /// Delivers a batch and returns one answer per report, in order; one that ``send(_:options:)`` would refuse is rejected by itself.
     func deliver(
         _ reports: [CrashReport],
         options: CallOptions

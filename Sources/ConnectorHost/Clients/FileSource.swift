@@ -30,8 +30,8 @@ public struct FileSource: Sendable {
 
     /// Pieces of any size, in the order of a sequence.
     ///
-    /// An error of the sequence fails the put: a `ConnectorError` as it is, a `CancellationError` as `cancelled`, any
-    /// other error as `failed`.
+    /// An error of the sequence fails the put: a `ConnectorError` as it is, with the connector's path if it has none, a
+    /// `CancellationError` as `cancelled`, any other error as `failed`.
     public static func pieces<Pieces: AsyncSequence & Sendable>(
         _ sequence: Pieces
     ) -> FileSource where Pieces.Element == [UInt8] {
@@ -86,7 +86,12 @@ public struct FileSource: Sendable {
         switch error {
         case let error as ConnectorError: error
         case is CancellationError: ConnectorError(.cancelled, "the content ended because the task was cancelled")
-        default: ConnectorError(.failed, "the content could not be read to its end: \(error)")
+        default:
+            ConnectorError(
+                .failed,
+                "the content could not be read to its end: \(error)",
+                fix: "put it again from its beginning, once the sequence gives all of it"
+            )
         }
     }
 
@@ -132,6 +137,7 @@ private final class LocalFile: Sendable {
     private static let pieceSize = 1 << 20
 
     init(_ path: String) throws(ConnectorError) {
+        try path.checkPath("the file to put", .unreadable)
         // `O_NONBLOCK` keeps `open` from waiting for the other end of a pipe.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0, let stamp = FileStamp(descriptor: descriptor) else {
@@ -141,7 +147,11 @@ private final class LocalFile: Sendable {
         }
         guard stamp.kind == UInt32(S_IFREG) else {
             close(descriptor)
-            throw ConnectorError(.unreadable, "\(path) is not a file")
+            throw ConnectorError(
+                .unreadable,
+                "\(path.excerpt) is not a file",
+                fix: "give the path of a regular file, or read what there is and put its bytes"
+            )
         }
         (self.path, self.descriptor, self.stamp) = (path, descriptor, stamp)
     }
@@ -185,13 +195,18 @@ private final class LocalFile: Sendable {
     private var changed: ConnectorError {
         ConnectorError(
             .unreadable,
-            "\(path) changed while it was read, or does not have the \(size) bytes that its metadata says",
+            "\(path.excerpt) changed while it was read, or does not have the \(size) bytes that its metadata says",
             fix: "put it again once nothing writes to it, or read it and put its bytes",
             isRetryable: true
         )
     }
 
     private static func failure(_ path: String, _ error: SystemError) -> ConnectorError {
-        ConnectorError(.unreadable, "\(path) cannot be read: \(error.text)", cause: error.description)
+        ConnectorError(
+            .unreadable,
+            "\(path.excerpt) cannot be read: \(error.text)",
+            fix: error.number == ENOENT ? "check the path" : error.openingRemedy,
+            cause: error.description
+        )
     }
 }

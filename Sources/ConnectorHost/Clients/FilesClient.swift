@@ -112,7 +112,7 @@ public struct FilesClient: Files {
         let request = FileUploadRequest(path, contentType: contentType, condition: condition)
         var attempts = source.isRepeatable ? Self.attemptLimit : 1
         while true {
-            var reader = try await source.open(workers)
+            var reader = try await open(source)
             let upload = try await begin(request, options)
             do throws(ConnectorError) {
                 let (size, digest) = try await send(&reader, to: upload, options, progress)
@@ -129,6 +129,27 @@ public struct FilesClient: Files {
                 attempts -= 1
                 guard attempts > 0, error.code == .aborted, error.isRetryable, !Task.isCancelled else { throw error }
             }
+        }
+    }
+
+    /// Begins to read a source. An error names the connector, as those of its calls do.
+    private func open(_ source: FileSource) async throws(ConnectorError) -> FileSource.Reader {
+        do throws(ConnectorError) {
+            return try await source.open(workers)
+        } catch {
+            throw target.described(error)
+        }
+    }
+
+    /// Reads the next part of a source; nil at the end.
+    private func nextPart(
+        of size: Int,
+        from reader: inout FileSource.Reader
+    ) async throws(ConnectorError) -> [UInt8]? {
+        do throws(ConnectorError) {
+            return try await reader.part(of: size)
+        } catch {
+            throw target.described(error)
         }
     }
 
@@ -242,7 +263,7 @@ public struct FilesClient: Files {
     ) async throws(ConnectorError) -> (size: UInt64, digest: String) {
         var state = FileProgress(transferred: 0, total: reader.size)
         var hash = SHA256()
-        while let part = try await reader.part(of: upload.partSize) {
+        while let part = try await nextPart(of: upload.partSize, from: &reader) {
             hash.update(part)
             let arguments = CallArguments(encoded: [
                 ("upload", .text(upload.id)), ("offset", .unsigned(state.transferred)), ("content", .bytes(part)),

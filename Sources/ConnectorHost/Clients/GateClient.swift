@@ -207,7 +207,7 @@ public struct GateClient: OperationCaller {
         let known = capabilities.names
         throw ConnectorError(
             .unsupported,
-            "the connector has no operation \"\(operation)\"",
+            "the connector has no operation \"\(operation.excerpt)\"",
             fix: suggestion(for: operation, among: known) ?? "run: connector-host operations \(path)",
             connector: path
         )

@@ -43,7 +43,7 @@ extension Gate {
                 } ?? [:],
                 http: (storage.current?.counters ?? history.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: history.misbehaviourCount,
-                warnings: plan.warnings + (history.content?.loadingWarnings ?? [])
+                warnings: plan.warnings + (history.content?.loadingWarnings ?? []).map(\.withGivenPaths)
                     + (storage.secretFault.map { [$0.warning] } ?? []),
                 uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector },
                 secrets: SecretReport.reports(

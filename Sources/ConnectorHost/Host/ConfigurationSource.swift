@@ -28,7 +28,7 @@ package struct ConfigurationSource: Sendable {
         simulating request: SimulationRequest? = nil,
         needsImages: Bool = true
     ) {
-        let search = PluginSearch(options)
+        let search = PluginSearch(options.withLastingPaths)
         self.init(environment: options.environment, simulating: request, needsImages: needsImages) { configuration in
             search.plugins(of: configuration)
         }

@@ -91,6 +91,15 @@ extension ConnectorHost {
         return try await outbox.outbox.drop(selection)
     }
 
+    /// The connectors at and below a path, any of which may have dead letters.
+    ///
+    /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
+    ///   closes.
+    package func deadLetterPaths(of path: String) async throws(ConnectorError) -> Set<String> {
+        _ = try await outbox.isReadable()
+        return try recipients(of: path) ?? []
+    }
+
     /// The connectors at and below a path, any of which may have letters; nil for no path, which includes connectors no longer in the
     /// configuration.
     ///

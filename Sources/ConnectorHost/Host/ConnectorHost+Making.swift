@@ -79,7 +79,7 @@ extension GateDependencies {
         let services = HostServices.Options(
             clock: options.clock,
             http: options.http.identifyingHost(),
-            state: StateDirectory(options.stateDirectory, name: configuration.name, file: configuration.file)
+            state: StateDirectory(options.stateDirectory, name: configuration.name, file: configuration.path)
         )
         self.init(
             calls: CallDependencies(
@@ -91,7 +91,7 @@ extension GateDependencies {
             ),
             loader: PluginLoader(),
             runners: RunnerPool(
-                groups: ControlGroupSource(options.controlGroup ?? options.environment[ControlGroups.variable]),
+                groups: ControlGroupSource(options.namedControlGroup),
                 find: { () throws(ConnectorError) in try options.runnerProgram(requiresTrust: requiresTrust) },
                 onLine: RunnerLines(logger, resolved.redactor, onLesson: options.onSandboxLesson).take
             ),

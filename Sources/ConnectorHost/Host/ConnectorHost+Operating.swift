@@ -77,7 +77,7 @@ extension ConnectorError {
     package static func withoutQueue(_ path: String, among queues: [String]) -> ConnectorError {
         ConnectorError(
             .unknownConnector,
-            "the connector \"\(path)\" has no queue",
+            "the connector \"\(path.excerpt)\" has no queue",
             fix: suggestion(for: path, among: queues)
         )
     }
@@ -102,7 +102,7 @@ extension ConnectorHost {
                 files[place].images.append(image)
             } else {
                 places[held.path] = files.count
-                files.append(HeldImages(path: held.path, images: [image]))
+                files.append(HeldImages(path: held.path.withGivenPaths, images: [image]))
             }
         }
         return files

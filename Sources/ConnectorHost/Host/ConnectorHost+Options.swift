@@ -73,6 +73,9 @@ extension ConnectorHost {
         /// Receives what runners learn about the sandboxes that their plugins need. If it is not nil, every plugin that
         /// the application does not link runs in a runner that learns, whatever the configuration says.
         package var onSandboxLesson: SandboxLesson.Receiver?
+        /// Where the process was when a host took the options, and where their relative paths start; nil before that, or if the directory
+        /// was removed.
+        private var workingDirectory: String?
         /// Draws a random wait between two attempts, between zero and its argument, in nanoseconds.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 
@@ -95,6 +98,54 @@ extension ConnectorHost {
 }
 
 extension ConnectorHost.Options {
+    /// Checks the paths of the options, as those of the file are checked when it is read.
+    ///
+    /// - Throws: An `invalid-value` for each that is no path.
+    func checkPaths() throws(ConfigurationErrors) {
+        let single = [("stateDirectory", stateDirectory), ("runner", runner), ("controlGroup", controlGroup)]
+        let several = pluginDirectories.map { ("pluginDirectories", Optional($0)) }
+        var errors: [ConnectorError] = []
+        // The directory of a program in the root of the file system is an empty text.
+        for case (let name, let path?) in single + several where !path.isEmpty {
+            do throws(ConnectorError) {
+                try path.checkPath("the option \(name)")
+                _ = try path.requireLastingPath()
+            } catch {
+                errors.append(error)
+            }
+        }
+        guard errors.isEmpty else { throw ConfigurationErrors(errors) }
+    }
+
+    /// The options with absolute paths, for a host whose application may change its directory.
+    var withLastingPaths: Self {
+        guard workingDirectory == nil else { return self }
+        var options = self
+        let directory = ".".rootedPath.parentPath
+        options.workingDirectory = directory.starts(ascii: "/") ? directory : nil
+        let lasting = options.lastingPath
+        options.pluginDirectories = pluginDirectories.map(lasting)
+        options.stateDirectory = stateDirectory.map(lasting)
+        options.runner = runner.map(lasting)
+        options.controlGroup = controlGroup.map(lasting)
+        options.http.mapFiles(lasting)
+        return options
+    }
+
+    /// A path of the options or of a variable, from where the process was.
+    private func lastingPath(_ path: String) -> String {
+        guard let workingDirectory, !path.isEmpty else { return path }
+        return GivenPath.rooted(path, in: workingDirectory)
+    }
+
+    /// The control group that the application or the environment names; nil for none.
+    var namedControlGroup: String? { controlGroup ?? environment[ControlGroups.variable].map(lastingPath) }
+
+    /// The directories of plugins in `CONNECTOR_PLUGIN_PATH`.
+    var environmentDirectories: [String] {
+        (environment["CONNECTOR_PLUGIN_PATH"] ?? "").split(separator: ":").map { lastingPath(String($0)) }
+    }
+
     /// The program that isolated plugins run in.
     ///
     /// - Parameter requiresTrust: Whether one that other users could change is refused: it runs with the host's rights until
@@ -102,7 +153,9 @@ extension ConnectorHost.Options {
     func runnerProgram(requiresTrust: Bool) throws(ConnectorError) -> RunnerProgram {
         let program = try RunnerProgram.find(
             path: runner,
-            environment: { environment[$0] },
+            environment: { name in
+                environment[name].map { name == RunnerProgram.variable ? lastingPath($0) : $0 }
+            },
             directory: Self.executableDirectory
         )
         guard requiresTrust, let concern = FileTrust().concern(program.path) else { return program }

@@ -59,13 +59,14 @@ public final class ConnectorHost: Sendable {
     ///   - file: The path of a `connectors.json`.
     ///   - options: The clock, plugin directories, and other settings.
     ///   - logger: The logger of the host and the plugins; a plugin's messages carry the metadata `connector`.
-    /// - Throws: Every fault in the file, such as a plugin's id that no directory has. A plugin that is found and cannot be
-    ///   loaded, or a path without a plugin, is not one: its gate fails instead.
+    /// - Throws: Every fault in the file, such as a plugin's id that no directory has, or in the paths of the options. A plugin that is
+    ///   found and cannot be loaded, or a path without a plugin, is not one: its gate fails instead.
     public convenience init(
         file: String,
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
+        try options.checkPaths()
         let source = ConfigurationSource(options)
         let (resolved, plugins) = try source.read(file: file)
         self.init(resolved, plugins: plugins, source: source, options: options, logger: logger)
@@ -73,12 +74,13 @@ public final class ConnectorHost: Sendable {
 
     /// Creates a host from a configuration, checked against the plugins it names.
     ///
-    /// - Throws: Every fault in the configuration.
+    /// - Throws: Every fault in the configuration, or in the paths of the options.
     public convenience init(
         _ configuration: Configuration,
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
+        try options.checkPaths()
         let source = ConfigurationSource(options)
         let (resolved, plugins) = try source.resolve(configuration)
         self.init(resolved, plugins: plugins, source: source, options: options, logger: logger)
@@ -95,6 +97,7 @@ public final class ConnectorHost: Sendable {
         logger: Logger = Logger(label: "connector-host")
     ) {
         let logger = Logger(label: logger.label) { _ in EscapingLogHandler(logger.handler) }
+        let options = options.withLastingPaths
         let (changes, metering) = (ReportChanges(), Metering(clock: options.clock))
         let ticks = options.clock as? SystemHostClock ?? SystemHostClock()
         let dependencies = GateDependencies(of: resolved, options, ticks: ticks, logger: logger) {

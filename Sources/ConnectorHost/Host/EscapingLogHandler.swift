@@ -44,10 +44,13 @@ struct EscapingLogHandler: LogHandler {
     /// Writes one line. The host logs no errors as such: they are part of its messages and metadata.
     func log(event: LogEvent) {
         var event = event
-        event.message = "\(event.message.description.displayed(isUnicode: true))"
+        event.message = "\(Self.shown(event.message.description))"
         event.metadata = event.metadata.map(Self.escaped)
         inner.log(event: event)
     }
+
+    /// A text with its paths as they were given.
+    private static func shown(_ text: String) -> String { text.withGivenPaths.displayed(isUnicode: true) }
 
     private static func escaped(_ metadata: Logger.Metadata) -> Logger.Metadata {
         Logger.Metadata(metadata.map { ($0.displayed(isUnicode: true), escaped($1)) }) { _, last in last }
@@ -55,8 +58,8 @@ struct EscapingLogHandler: LogHandler {
 
     private static func escaped(_ value: Logger.MetadataValue) -> Logger.MetadataValue {
         switch value {
-        case .string(let text): .string(text.displayed(isUnicode: true))
-        case .stringConvertible(let value): .string(value.description.displayed(isUnicode: true))
+        case .string(let text): .string(shown(text))
+        case .stringConvertible(let value): .string(shown(value.description))
         case .array(let values): .array(values.map(escaped))
         case .dictionary(let members): .dictionary(escaped(members))
         }

@@ -15,7 +15,7 @@ extension FileWatcher {
     convenience init(_ options: ConnectorHost.Options, _ reloader: Reloader, _ running: RunningConfiguration) {
         let (gates, current) = (reloader.dependencies.gates, reloader.dependencies.current)
         let onReport = reloader.dependencies.onChange
-        let directories = (options.environment["CONNECTOR_PLUGIN_PATH"] ?? "").split(separator: ":").map(String.init)
+        let directories = options.environmentDirectories
         let variables = options.environment
         self.init(
             Dependencies(
@@ -24,7 +24,7 @@ extension FileWatcher {
                 files: {
                     let configuration = running.resolved.configuration
                     var files = ConfigurationFiles(configuration, environment: variables)
-                    let file = configuration.file
+                    let file = configuration.path
                     if !file.isEmpty { files.add(ConfigurationFiles(of: file, environment: variables)) }
                     files.pluginDirectories.formUnion(directories + options.pluginDirectories)
                     return files
@@ -40,9 +40,9 @@ extension FileWatcher {
                     onReport()
                 },
                 onStart: { content in
-                    let texts = running.resolved.configuration.texts.filter { !$0.file.isEmpty }
+                    let texts = running.resolved.configuration.texts.filter { !$0.path.isEmpty }
                     let isSame = texts.allSatisfy { text in
-                        content.texts[text.file]?.digest?.description == RunningConfiguration.digest(of: text.bytes)
+                        content.texts[text.path]?.digest?.description == RunningConfiguration.digest(of: text.bytes)
                     }
                     if !isSame { _ = await reloader.reload(Reloader.Request()) }
                 },

@@ -28,7 +28,7 @@ extension GatePlan {
         in resolved: ResolvedConfiguration,
         plugins: PluginLookup,
         written: Set<String>,
-        found: inout PluginSpecification.Table<Result<PluginCandidate, ConnectorError>>
+        found: inout NamedValues<PluginSpecification, Result<PluginCandidate, ConnectorError>>
     ) {
         guard let leaf = resolved.leaves[connector.path] else {
             self = .missing(connector)
@@ -36,9 +36,9 @@ extension GatePlan {
         }
         let plan = try? leaf.get()
         let plugin = leaf.flatMap { leaf in
-            if let known = found[leaf.specification] { return known }
+            if let known = found[leaf.specification.name, leaf.specification] { return known }
             let candidate = plugins.candidate(leaf.specification)
-            found[leaf.specification] = candidate
+            found[leaf.specification.name, leaf.specification] = candidate
             return candidate
         }
         var isolation = connector.isolation
@@ -85,7 +85,7 @@ extension GatePlan {
 extension NextConfiguration {
     /// Finds the plugins of a configuration. Blocks while files are read.
     init(_ resolved: ResolvedConfiguration, plugins: PluginLookup, _ substitute: PluginSubstitute? = nil) {
-        var found = PluginSpecification.Table<Result<PluginCandidate, ConnectorError>>()
+        var found = NamedValues<PluginSpecification, Result<PluginCandidate, ConnectorError>>()
         var plans: [String: GatePlan] = [:]
         let leaves = resolved.configuration.enabledLeaves
         let written = Set(leaves.flatMap { $0.connector.isolation.sandbox.write })

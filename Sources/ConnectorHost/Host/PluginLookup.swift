@@ -32,7 +32,7 @@ package struct PluginLookup: Sendable {
     /// - Parameter earlier: An earlier lookup. An image that has not changed since then is not read again.
     package init(configuration: Configuration, options: ConnectorHost.Options, after earlier: PluginLookup? = nil) {
         self.init(
-            directories: configuration.pluginDirectories,
+            directories: configuration.pluginPaths,
             requiresTrust: configuration.requiresTrust,
             options: options,
             after: earlier
@@ -51,8 +51,7 @@ package struct PluginLookup: Sendable {
         options: ConnectorHost.Options,
         after earlier: PluginLookup? = nil
     ) {
-        let path = options.environment["CONNECTOR_PLUGIN_PATH"] ?? ""
-        let all = directories + path.split(separator: ":").map(String.init)
+        let all = directories + options.environmentDirectories
         named = PluginCatalog(directories: all, requiresTrust: requiresTrust, after: earlier?.named)
         bundled = BundledPlugins(
             directories: options.pluginDirectories,
@@ -167,8 +166,10 @@ package struct PluginLookup: Sendable {
     /// bundled one, which directories that come before could not be searched.
     package func concerns(_ candidate: PluginCandidate) -> [String] {
         let isBundled = bundled.directories.contains { candidate.path.hasPrefix($0 + "/") }
-        return PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
-            + [admission.concern(candidate)].compactMap(\.self) + (isBundled ? warnings : [])
+        let own =
+            PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
+            + [admission.concern(candidate)].compactMap(\.self)
+        return own.map(\.withGivenPaths) + (isBundled ? warnings : [])
     }
 
     /// The manifest of a leaf's plugin, or why there is none.

@@ -39,7 +39,7 @@ package struct LockExamination: Sendable {
     ///
     /// - Parameter prefersLocked: Whether to choose a locked version even if there is a higher one, as a host does.
     package init(_ configuration: Configuration, options: ConnectorHost.Options, prefersLocked: Bool) {
-        let file = PluginLock.file(of: configuration.file)
+        let file = PluginLock.file(of: configuration.path)
         lock = configuration.lock ?? PluginLock(file: file)
         isLocked = configuration.lock != nil
         var configuration = configuration

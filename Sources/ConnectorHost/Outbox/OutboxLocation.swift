@@ -49,7 +49,7 @@ enum OutboxLocation: Sendable {
         var reason: String
 
         /// What became of it, for people.
-        var outcome: String { aside.map { "the old file is kept as \($0)" } ?? "the old file is lost" }
+        var outcome: String { aside.map { "the old file is kept as \($0.withGivenPaths)" } ?? "the old file is lost" }
 
         /// A sentence for people.
         var description: String { "the outbox file was damaged or replaced (\(reason)); \(outcome)" }

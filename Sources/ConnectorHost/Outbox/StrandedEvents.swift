@@ -44,7 +44,7 @@ package struct StrandedEvents: Sendable, Hashable, CustomStringConvertible {
     func sentence(about paths: some Sequence<String>) -> String {
         let count = paths.reduce(0) { $0 + (counts[$1] ?? 0) }
         let events = count == 1 ? "event waits" : "events wait"
-        return "\(count) \(events) in \(directory), where hosts of this file look only with another "
+        return "\(count) \(events) in \(directory.withGivenPaths), where hosts of this file look only with another "
             + "\"name\", \"state\" or \"outbox\"; to deliver them, run a host with \"state\" set to that directory"
             + (usesServers ? ", and without \"outbox\"" : "")
     }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorLoading
 
@@ -17,6 +18,6 @@ struct NextConfiguration: Sendable {
 
     /// The path to show for an image.
     func shownPath(of candidate: PluginCandidate) -> String {
-        substitute?.shownPath(of: candidate) ?? candidate.path
+        (substitute?.shownPath(of: candidate) ?? candidate.path).withGivenPaths
     }
 }

@@ -115,9 +115,10 @@ extension ReloadRun {
         return next
     }
 
-    /// The image that a connector's plugin was loaded from.
+    /// The image that a connector's plugin was loaded from, if a file can be swapped in.
     private func image(of swap: ImageSwap) throws(Stop) -> PluginCandidate {
         do throws(ConnectorError) {
+            try swap.file.checkPath("the new image")
             guard let gate = try dependencies.current.node(swap.path).node.gate else {
                 throw ConnectorError(
                     .unsupported,

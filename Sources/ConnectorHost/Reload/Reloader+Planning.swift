@@ -86,7 +86,7 @@ extension Reloader.Dependencies {
             files[name] = RunningConfiguration.digest(of: text.bytes)
         }
         if let lock = next.resolved.configuration.lock {
-            files[lock.file] = RunningConfiguration.digest(of: Array(lock.text.utf8))
+            files[lock.file.withGivenPaths] = RunningConfiguration.digest(of: Array(lock.text.utf8))
         }
         var images: [String: String] = [:]
         for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {

@@ -26,7 +26,7 @@ struct ConnectorAnswer: Sendable {
 
     /// What a leaf said of each element of a batch; nil for any other answer.
     private(set) var batchAnswers: [DeliveryAnswer]?
-    /// The result as JSON, once it was read; nil for bytes, of which the JSON is longer and seldom wanted.
+    /// The result as JSON, once it was read; nil for bytes alone, which break no type, and whose JSON is longer and seldom wanted.
     private var value: JSONValue?
 
     /// Removes secrets from messages about the answer.
@@ -59,7 +59,7 @@ struct ConnectorAnswer: Sendable {
             var answer = self
             if let count = call.batchCount {
                 answer.batchAnswers = try deliveries(count: count)
-            } else if !result.outputs.contains(where: { $0.type == .bytes }) {
+            } else if result.outputs.contains(where: { $0.type != .bytes }) {
                 answer.value = try result.json()
             }
             return answer

@@ -247,7 +247,7 @@ extension Node {
         let known = capabilities.names.sorted()
         throw ConnectorError(
             .unsupported,
-            "no connector in \(path) has the operation \"\(operation)\"",
+            "no connector in \(path) has the operation \"\(operation.excerpt)\"",
             fix: suggestion(for: operation, among: known),
             connector: path
         )

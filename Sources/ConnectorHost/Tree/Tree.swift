@@ -154,7 +154,7 @@ struct Tree: Sendable {
         if let node = self[path] { return node }
         throw ConnectorError(
             .unknownConnector,
-            "there is no enabled connector \"\(path)\"",
+            "there is no enabled connector \"\(path.excerpt)\"",
             fix: suggestion(for: path, among: nodes.map(\.path))
         )
     }

@@ -86,6 +86,9 @@ struct NewCommand: AsyncParsableCommand {
         if folder?.isEmpty == true {
             throw ValidationError("--folder is empty; leave it out for a folder named after the id")
         }
+        if kit?.isEmpty == true {
+            throw ValidationError("--kit is empty; leave it out for the kit that came with the program")
+        }
     }
 
     func run() async throws {
@@ -118,6 +121,7 @@ struct NewCommand: AsyncParsableCommand {
             url: vendorURL,
             kit: folderOfKit
         )
+        if language == .swift { try ProgramFiles.checkKit(at: folderOfKit) }
         let folder = folder ?? name
         let files = try project.create(at: folder, version: ConnectorHost.version)
         return ProjectDocument(folder: folder, project: project, files: files)

@@ -71,7 +71,7 @@ struct OperationsCommand: AsyncParsableCommand {
         let known = resolved.configuration.allConnectors.map(\.path)
         return ConnectorError(
             .unknownConnector,
-            "there is no enabled connector \"\(path)\" with a usable plugin",
+            "there is no enabled connector \"\(path.excerpt)\" with a usable plugin",
             fix: known.contains(path) ? "run: connector-host validate" : suggestion(for: path, among: known)
         )
     }

@@ -48,9 +48,10 @@ enum ConformanceSubject {
         if configuration == nil, let problem = problems.first(where: { isRequired || $0.code != .notFound }) {
             throw problem
         }
-        let catalog = PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).everything
+        let catalog = PluginLookup(directories: configuration?.pluginPaths ?? [], options: options).everything
         let candidate = try catalog.find(id)
-        return candidate.sidecar ?? candidate.path
+        // A command stays in its directory.
+        return (candidate.sidecar ?? candidate.path).withGivenPaths
     }
 
     /// The bytes of a file of at most 4 MiB.

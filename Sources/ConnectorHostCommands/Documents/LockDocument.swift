@@ -56,7 +56,7 @@ struct LockDocument: Document {
                 lines += changes.flatMap { ChangeLines(change: $0).lines(style) }.map { "    " + $0 }
             }
         }
-        let lock = style.shown(examination.lock.file)
+        let lock = style.shown(file)
         let count = examination.plugins.count
         let plugins = "\(count) plugin\(count == 1 ? "" : "s") for \(LockedPlugin.hostPlatform)"
         let isComplete = examination.isLocked && examination.plugins.allSatisfy(\.isLocked)
@@ -80,6 +80,9 @@ struct LockDocument: Document {
         return lines
     }
 
+    /// The lock, as it was given.
+    private var file: String { examination.lock.file.withGivenPaths }
+
     /// The capabilities, services and hosts that a new plugin wants.
     private static func wants(of plugin: LockedPlugin) -> [PluginChange] {
         plugin.capabilities.keys.sorted().map { PluginChange(.wants, .capability, $0, to: $0) }
@@ -89,7 +92,7 @@ struct LockDocument: Document {
 
     var json: JSONValue {
         var object: JSONObject = [
-            "version": 1, "file": .string(examination.lock.file), "platform": .string(LockedPlugin.hostPlatform),
+            "version": 1, "file": .string(file), "platform": .string(LockedPlugin.hostPlatform),
             "written": .bool(isWritten),
             "plugins": .array(
                 shown.map { plugin in

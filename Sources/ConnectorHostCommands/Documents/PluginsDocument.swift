@@ -66,7 +66,7 @@ struct PluginsDocument: Document {
                 ),
                 Table.Cell(style.shown(entry.manifest?.language ?? "")),
                 Table.Cell(listing.certificates[index].map { "\($0.level)" } ?? ""),
-                Table.Cell(style.shown(entry.path)),
+                Table.Cell(style.shown(entry.path.withGivenPaths)),
             ])
             for problem in problems {
                 let shown = ErrorLines(error: problem)

@@ -21,9 +21,9 @@ enum Remedy {
     }
 
     /// The remedy for what a plugin in a runner does not find, may not use, or does not reach: unlike in the host, the sandbox may be the
-    /// reason. Nil for any other failure, and for a vendor's refusal, which has an HTTP status.
+    /// reason. Nil for any other failure, for a vendor's refusal, which has an HTTP status, and for what the host itself refuses.
     static func inRunner(for error: ConnectorError, of occasion: Occasion) -> String? {
-        guard !error.isRefusalByVendor else { return nil }
+        guard !error.isRefusalByVendor, !error.isRefusalByHost else { return nil }
         return switch (error.code, occasion) {
         case (.denied, _):
             "if the sandbox denies a file or a directory of this machine, name it in the connector's \"sandbox\""
@@ -54,8 +54,13 @@ enum Remedy {
 
     /// The usual remedy, in one line; nil if there is none.
     static func usual(for error: ConnectorError, of occasion: Occasion) -> String? {
-        guard error.code == .denied, error.isRefusalByVendor else { return usual(for: error.code, of: occasion) }
-        return "check the permissions of the credentials in the connector's \"config\""
+        guard error.isRefusalByVendor else { return usual(for: error.code, of: occasion) }
+        return switch error.code {
+        case .denied: "check the permissions of the credentials in the connector's \"config\""
+        // The server can be reached, and its own words say what it lacks.
+        case .unavailable: nil
+        default: usual(for: error.code, of: occasion)
+        }
     }
 
     private static func usual(for code: ConnectorError.Code, of occasion: Occasion) -> String? {
@@ -90,4 +95,8 @@ extension ConnectorError {
         let words = cause?.split(separator: " ") ?? []
         return words.count == 2 && Int(words[1]).map { (400..<500).contains($0) } ?? false
     }
+
+    /// Whether a service of the host refused the request, such as one to a server that the connector does not name. The cause is then the
+    /// failure's domain, since what a runner or an API passes on is no more than the texts.
+    fileprivate var isRefusalByHost: Bool { isServiceRefusal || cause == "host" }
 }

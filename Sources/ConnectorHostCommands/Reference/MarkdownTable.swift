@@ -5,10 +5,10 @@ internal import ConnectorBase
 
 /// Writes tables in Markdown.
 enum MarkdownTable {
-    /// A row with these cells, in which it escapes vertical bars and what would steer a display.
+    /// A row with these cells, in which it escapes vertical bars, comments and what would steer a display.
     static func row(_ cells: [String]) -> String {
         let texts = cells.map { cell in
-            cell.displayed(isUnicode: true).split(ascii: "|", omittingEmptySubsequences: false)
+            cell.inMarkdown.split(ascii: "|", omittingEmptySubsequences: false)
                 .joined(separator: "\\|")
         }
         return "| \(texts.joined(separator: " | ")) |"

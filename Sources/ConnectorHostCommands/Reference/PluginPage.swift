@@ -34,7 +34,7 @@ struct PluginPage {
 
     /// The page of a plugin that has none yet.
     var text: String {
-        "# \(manifest.id)\n\n\(manifest.documentation.displayed(isUnicode: true))\n\n\(part)\n"
+        "# \(manifest.id)\n\n\(manifest.documentation.inMarkdown)\n\n\(part)\n"
     }
 
     /// A page with the part from the manifest up to date and everything else unchanged.

@@ -59,7 +59,8 @@ enum ReferencePage: String, CaseIterable, Sendable {
 
             `capabilities` has an entry for each capability. For one of the [standard capabilities](capabilities.md) that is `{}` for every
             operation, an array of the names of some, or an object of operations, of which only what differs is written; `"except"` leaves some
-            out. For a capability of the plugin's own it is an object of operations, each with symbol and signature.
+            out. For a capability of the plugin's own it is an object of operations, each with symbol and signature; the name of one has 1 to 255
+            bytes, without `/`, white space and invisible characters.
 
             \(schema.text(title: "The manifest"))
             """

@@ -34,7 +34,7 @@ struct ControlSession: Sendable {
         var socket: ControlSocket?
         do throws(ConnectorError) {
             socket = try ControlSocket(name, in: directory)
-            logger.info("serving the API", metadata: ["socket": "\(directory)/\(name.rawValue)"])
+            logger.info("serving the API", metadata: ["socket": "\(directory.withGivenPaths)/\(name.rawValue)"])
         } catch {
             logger.warning("other commands cannot reach this host", metadata: ["error": "\(error)"])
         }
@@ -61,7 +61,10 @@ struct ControlSession: Sendable {
                 do throws(ConnectorError) {
                     let next = try ControlSocket(name, in: directory, after: socket)
                     if socket == nil {
-                        logger.info("serving the API", metadata: ["socket": "\(directory)/\(name.rawValue)"])
+                        logger.info(
+                            "serving the API",
+                            metadata: ["socket": "\(directory.withGivenPaths)/\(name.rawValue)"]
+                        )
                     } else {
                         logger.warning("the socket of the API was removed, and is there again")
                     }

@@ -44,5 +44,17 @@ enum ProgramFiles {
         )
     }
 
+    /// Checks that a folder has a package, as the kit is one.
+    ///
+    /// - Throws: `missing` if it has none.
+    static func checkKit(at folder: String) throws(ConnectorError) {
+        guard !exists("\(folder)/Package.swift") else { return }
+        throw ConnectorError(
+            .missing,
+            "the kit for plugins in Swift is not in \(folder), which has no Package.swift",
+            fix: "name Bindings/swift of the sources of connector-host with --kit, or leave it out"
+        )
+    }
+
     private static func exists(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 }

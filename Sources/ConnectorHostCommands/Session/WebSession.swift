@@ -81,7 +81,7 @@ extension HostSession {
                 let error = entry.error ?? entry.candidate.flatMap { lookup.admission.problem(of: $0) }
                 let certificate = ConformanceCertificate.of(entry.path) { PluginInspection(path: entry.path).sha256 }
                 return PluginSummary(
-                    path: entry.path,
+                    path: entry.path.withGivenPaths,
                     manifest: entry.manifest,
                     problem: error?.message,
                     level: certificate?.level

@@ -190,15 +190,20 @@ final class ConformanceBench: Sendable {
         _ body: @escaping @Sendable () -> Value
     ) async throws(RuleStop) -> Value {
         run.trace.add(name)
+        let function = name.split(separator: " ").first.map(String.init) ?? name
         let answer = OneShot<Value>()
-        let job: @Sendable () -> Void = { answer.send(body()) }
+        let job: @Sendable () -> Void = { [run] in
+            let mode = FloatingPointMode.current
+            let value = body()
+            if mode.restore() { run.report(.floatingPoint, "\(function) \(FloatingPointMode.change)") }
+            answer.send(value)
+        }
         switch threads {
         case .pool: services.run(job)
         case .one(let thread): thread.run(job)
         case .each: if !HostThread.start("conformance", job) { services.run(job) }
         }
         guard let value = await answer.wait(for: run.options.timeout, on: services.clock) else {
-            let function = name.split(separator: " ").first.map(String.init) ?? name
             run.report(.returns, "\(function) held its thread for more than \(run.options.timeout)")
             throw .found
         }

@@ -96,7 +96,7 @@ public enum PluginConformance {
         do throws(ConnectorError) {
             return await check(.linked(try PluginCandidate(type.linkedPlugin)), options)
         } catch {
-            return [Finding(.manifest, error.treeDescription)]
+            return [Finding(.manifest, error.withCause)]
         }
     }
 

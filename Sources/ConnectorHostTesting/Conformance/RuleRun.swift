@@ -91,14 +91,14 @@ final class RuleRun: Sendable {
 
     /// The plugin's manifest.
     ///
-    /// - Throws: `RuleStop.inapplicable` if it cannot be read, which the rules about manifests report.
+    /// - Throws: `RuleStop.unchecked` if it cannot be read, which the rule about it reports.
     func manifest() throws(RuleStop) -> Manifest {
         switch subject {
         case .linked(let candidate): return candidate.manifest
         case .file(let path):
             // Find it as the host does, which takes a fraction of the time of an inspection. Only an inspection reads unusable files, too.
             if let candidate = try? PluginCatalog.candidate(path: path) { return candidate.manifest }
-            guard let manifest = inspection?.manifest else { throw .inapplicable("the manifest cannot be read") }
+            guard let manifest = inspection?.manifest else { throw .unchecked("the manifest cannot be read") }
             return manifest
         }
     }
@@ -111,7 +111,7 @@ final class RuleRun: Sendable {
             do throws(ConnectorError) {
                 return try PluginCatalog.candidate(path: path)
             } catch {
-                report(.loads, error.treeDescription)
+                report(.loads, error.withCause)
                 throw .found
             }
         }
@@ -130,7 +130,7 @@ final class RuleRun: Sendable {
             known.plugin.withLock { $0 = plugin }
             return plugin
         } catch {
-            report(.loads, error.treeDescription)
+            report(.loads, error.withCause)
             throw .found
         }
     }
@@ -167,4 +167,9 @@ extension PluginConformance.Rule {
         await run.end()
         return outcome
     }
+}
+
+extension ConnectorError {
+    /// The error in one line, with its cause and its remedy.
+    var withCause: String { description + (cause.map { " (\($0))" } ?? "") }
 }

@@ -77,9 +77,11 @@ extension JSONValue {
     /// Whether two values are equal; numbers are equal however they were written.
     fileprivate static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
         // A `Double` does not tell large integers apart.
-        if case (.integer(let left), .integer(let right)) = (left, right) { return left == right }
-        if let left = left.number, let right = right.number { return left == right }
-        return left == right
+        switch (left, right) {
+        case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):
+            Int64(exactly: number) == integer
+        default: left == right
+        }
     }
 
     /// Whether one value comes before another: null first, then false, true, numbers, strings, and everything else.
@@ -87,11 +89,18 @@ extension JSONValue {
         switch (left, right) {
         case (.bool(let left), .bool(let right)): return !left && right
         case (.integer(let left), .integer(let right)): return left < right
+        case (.number(let left), .number(let right)): return left < right
+        case (.integer(let left), .number(let right)): return isLess(left, right)
+        case (.number(let left), .integer(let right)): return !isLess(right, left) && Int64(exactly: left) != right
         case (.string(let left), .string(let right)): return ExactText(left) < ExactText(right)
-        default:
-            if let left = left.number, let right = right.number { return left < right }
-            return left.rank < right.rank
+        default: return left.rank < right.rank
         }
+    }
+
+    /// Whether an integer is less than a number, exactly.
+    private static func isLess(_ integer: Int64, _ number: Double) -> Bool {
+        // A number that fits no integer is beyond all of them.
+        Int64(exactly: number.rounded(.up)).map { integer < $0 } ?? (number > 0)
     }
 
     private var rank: Int {

@@ -61,7 +61,7 @@ public final class InMemoryAnalytics: Analytics {
         if event.userId == nil, event.anonymousId == nil {
             (event.userId, event.anonymousId) = state.withLock { ($0.userId, $0.anonymousId) }
         }
-        event.timestamp = event.timestamp ?? now()
+        event.timestamp = event.timestamp ?? now().wholeMilliseconds
         return event
     }
 
@@ -75,13 +75,17 @@ public final class InMemoryAnalytics: Analytics {
         return Receipt(id: event.messageId, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
     }
 
-    /// Keeps a batch, and accepts each event.
+    /// Keeps a batch, and accepts each event, except that it rejects one that breaks the specification.
     public func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        try keep(events)
-        return events.map { _ in .accepted }
+        let batch = CheckedBatch(events) { event, index throws(ConnectorError) -> AnalyticsEvent in
+            try event.check("events[\(index)]")
+            return event
+        }
+        try keep(batch.models)
+        return batch.answers(batch.models.map { _ in .accepted })
     }
 
     /// Does nothing, because no event is held back; throws ``error`` if it is set.

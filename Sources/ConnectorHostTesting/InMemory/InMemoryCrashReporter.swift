@@ -51,13 +51,17 @@ public final class InMemoryCrashReporter: CrashReporter {
         try keep(report, as: .any)
     }
 
-    /// Keeps a batch, and accepts each report.
+    /// Keeps a batch, and accepts each report, except that it rejects one that adapters would refuse.
     public func deliver(
         _ reports: [CrashReport],
         options: CallOptions
     ) async throws(ConnectorError) -> [DeliveryAnswer] {
-        try keep(reports)
-        return reports.map { _ in .accepted }
+        let batch = CheckedBatch(reports) { report, index throws(ConnectorError) -> CrashReport in
+            _ = try CrashReport(json: report.json, path: "reports[\(index)]")
+            return report
+        }
+        try keep(batch.models)
+        return batch.answers(batch.models.map { _ in .accepted })
     }
 
     /// Does nothing, because no report is held back; throws ``error`` if it is set.
@@ -70,7 +74,7 @@ public final class InMemoryCrashReporter: CrashReporter {
     private func keep(_ report: CrashReport, as kind: CrashReport.Kind) throws(ConnectorError) -> Receipt {
         try report.check(as: kind)
         var report = report
-        report.timestamp = report.timestamp ?? now()
+        report.timestamp = report.timestamp ?? now().wholeMilliseconds
         try keep([report])
         return Receipt(id: report.id, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
     }

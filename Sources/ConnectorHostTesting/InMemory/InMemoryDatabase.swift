@@ -77,7 +77,7 @@ public final class InMemoryDatabase: Database {
 
     /// Replaces a record.
     ///
-    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version.
+    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version; `invalid` for a version that is no number.
     public func replace(
         _ id: String,
         with data: JSONObject,
@@ -85,13 +85,13 @@ public final class InMemoryDatabase: Database {
         version: String?,
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try begin("replace", options, id, in: collection, data)
+        try begin("replace", options, id, in: collection, data, version)
         return try change(id, in: collection, version) { $0 = data }
     }
 
     /// Merges members into a record; the others stay.
     ///
-    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version.
+    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version; `invalid` for a version that is no number.
     public func update(
         _ id: String,
         with data: JSONObject,
@@ -99,7 +99,7 @@ public final class InMemoryDatabase: Database {
         version: String?,
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord {
-        try begin("update", options, id, in: collection, data)
+        try begin("update", options, id, in: collection, data, version)
         return try change(id, in: collection, version) { members in
             for member in data.members { members[member.name] = member.value }
         }
@@ -107,14 +107,14 @@ public final class InMemoryDatabase: Database {
 
     /// Deletes a record.
     ///
-    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version.
+    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version; `invalid` for a version that is no number.
     public func delete(
         _ id: String,
         in collection: String,
         version: String?,
         options: CallOptions
     ) async throws(ConnectorError) {
-        try begin("delete", options, id, in: collection)
+        try begin("delete", options, id, in: collection, JSONObject(), version)
         try change { state throws(ConnectorError) in
             let place = try state.found(id, in: collection, version)
             state.collections[ExactText(collection)]?.remove(at: place)
@@ -156,12 +156,14 @@ public final class InMemoryDatabase: Database {
     /// - Parameters:
     ///   - id: The id of the record; nil for none.
     ///   - data: The members to store.
+    ///   - version: The version that the record must have; nil for any.
     private func begin(
         _ operation: String,
         _ options: CallOptions,
         _ id: String?,
         in collection: String,
-        _ data: JSONObject = JSONObject()
+        _ data: JSONObject = JSONObject(),
+        _ version: String? = nil
     ) throws(ConnectorError) {
         try options.begin(operation)
         for (name, what) in [(collection, "collection"), (id ?? collection, "id")] {
@@ -169,6 +171,9 @@ public final class InMemoryDatabase: Database {
             throw ConnectorError(.invalid, "\(what) is \"\(name.prefix(40))\"; it must be a name of 1 to 1024 bytes")
         }
         try JSONValue.object(data).checkReadable(named: "the record")
+        if let version, Int64(version).flatMap({ $0 > 0 ? "\($0)" : nil }) != version {
+            throw ConnectorError(.invalid, "version must be one that this database gave: a whole number")
+        }
     }
 
     private func read<Value>(

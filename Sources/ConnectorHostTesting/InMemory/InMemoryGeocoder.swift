@@ -17,8 +17,8 @@ internal import Synchronization
 /// A geocoder for an application's tests, which knows the places that it is given.
 ///
 /// A request finds the places whose name and address contain each of its words, in any case and even within longer words, in the
-/// order in which the places were given. Its language and countries have no effect. A call in a cancelled task or past its
-/// deadline is refused. Use it from any thread.
+/// order in which the places were given; one of punctuation alone finds none. Its language and countries have no
+/// effect. A call in a cancelled task or past its deadline is refused. Use it from any thread.
 public final class InMemoryGeocoder: Geocoder {
     private struct State {
         var places: [Place]
@@ -55,9 +55,13 @@ public final class InMemoryGeocoder: Geocoder {
             case .text(let text): text
             case .address(let address): address.line
             }
+        guard line.contains(where: { !$0.isWhitespace }) else {
+            throw ConnectorError(.invalid, "the request has no text to search for")
+        }
         let words = line.lowercased().split { !$0.isLetter && !$0.isNumber }
-        guard !words.isEmpty else { throw ConnectorError(.invalid, "the request has no words to search for") }
-        let found = try known(limit: request.limit).filter { place in
+        let places = try known(limit: request.limit)
+        guard !words.isEmpty else { return [] }
+        let found = places.filter { place in
             let text = [place.name, place.formattedAddress].compactMap(\.self).joined(separator: " ").lowercased()
             return words.allSatisfy { text.contains($0) }
         }

@@ -284,7 +284,7 @@ package struct CallFrame: ~Copyable {
     /// Memory that the callee owns is copied and released, exactly once per successful call.
     ///
     /// - Parameter returned: The return value of a foreign function: the number of bytes that it wrote to its buffer.
-    /// - Throws: `misbehaved` if a length and an address contradict each other, `tooLarge` beyond the limits.
+    /// - Throws: `misbehaved` if a length contradicts its address or its buffer, `tooLarge` beyond the limits.
     package func takeAnswers(returned: CallValue = .none) throws(ConnectorError) -> [CallOutput] {
         defer { resetAnswers() }
         var outputs: [CallOutput] = []
@@ -297,7 +297,7 @@ package struct CallFrame: ~Copyable {
 
     /// Reads one output. Memory that the callee owns is copied, but not released.
     ///
-    /// - Throws: `misbehaved` if the length and the address contradict each other, `tooLarge` beyond the limits.
+    /// - Throws: `misbehaved` if the length contradicts the address or the buffer, `tooLarge` beyond the limits.
     package func answer(_ location: CallLayout.Location, returned: CallValue = .none) throws(ConnectorError)
         -> CallValue
     {
@@ -336,9 +336,13 @@ package struct CallFrame: ~Copyable {
             length = returned.count
         }
         guard length <= UInt64(Self.bufferSize) else {
+            let excess = "\(location.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
+            // A foreign function returns the length. A plugin's function has one to store, and a status for one that is too large.
+            guard location.storage != nil else { throw ConnectorError(.tooLarge, excess) }
             throw ConnectorError(
-                .tooLarge,
-                "\(location.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
+                .misbehaved,
+                "\(excess), and the plugin returned CONNECTOR_OK",
+                fix: Self.advice(for: location.type)
             )
         }
         return unsafe UnsafeRawBufferPointer(start: start, count: Int(length))

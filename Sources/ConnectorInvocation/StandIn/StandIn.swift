@@ -14,11 +14,18 @@ package final class StandIn: Sendable {
         package var result: Result<JSONValue, ConnectorError>
         /// How long the answer takes, on the clock of the stand-in. Operations that return at once are never delayed.
         package var delay: Duration
+        /// Where the answer is written, for the error of one that does not fit the operation; nil if it is made in code.
+        package var place: FilePosition?
 
         /// Creates an answer.
-        package init(_ result: Result<JSONValue, ConnectorError>, delay: Duration = .zero) {
+        package init(
+            _ result: Result<JSONValue, ConnectorError>,
+            delay: Duration = .zero,
+            place: FilePosition? = nil
+        ) {
             self.result = result
             self.delay = delay
+            self.place = place
         }
     }
 

@@ -46,12 +46,12 @@ enum StandInCall {
             guard let call = unsafe arguments.pointer(at: index)?.load(as: connector_call.self) else {
                 return Int32(CONNECTOR_MISUSE)
             }
-            let outcome = answer.result.flatMap { value in text(value, of: operation) }
+            let outcome = answer.result.flatMap { value in text(value, of: operation, writtenAt: answer.place) }
             instance.complete(call.operation, after: answer.delay, outcome)
             return Int32(CONNECTOR_OK)
         }
         do throws(ConnectorError) {
-            return try write(try answer.result.get(), of: operation, layout, arguments)
+            return try write(try answer.result.get(), of: operation, writtenAt: answer.place, layout, arguments)
         } catch {
             if let index = layout.shape.errorArgument, let object = unsafe arguments.pointer(at: index) {
                 unsafe object.storeBytes(of: connector_error(error), as: connector_error.self)
@@ -78,10 +78,14 @@ enum StandInCall {
     // MARK: Answers
 
     /// The text with which an asynchronous operation completes; nil if it has no result.
-    private static func text(_ value: JSONValue, of operation: Operation) -> Result<[UInt8]?, ConnectorError> {
+    private static func text(
+        _ value: JSONValue,
+        of operation: Operation,
+        writtenAt place: FilePosition?
+    ) -> Result<[UInt8]?, ConnectorError> {
         guard let type = operation.signature.results.first?.type else { return .success(nil) }
         return Result { () throws(ConnectorError) in
-            guard case .bytes(let bytes) = try fitted(value, type, of: operation) else { return nil }
+            guard case .bytes(let bytes) = try fitted(value, type, of: operation, writtenAt: place) else { return nil }
             return bytes
         }
     }
@@ -90,35 +94,38 @@ enum StandInCall {
     private static func write(
         _ value: JSONValue,
         of operation: Operation,
+        writtenAt place: FilePosition?,
         _ layout: CallLayout,
         _ arguments: FunctionClosure.Arguments
     ) throws(ConnectorError) -> Int32 {
-        let isSingle = unsafe layout.shape.answers.count == 1 && layout.shape.answers[0].name.isEmpty
         // Nothing is written before everything fits: a failed call leaves no memory behind.
         var values: [CallValue] = []
         for index in unsafe layout.shape.answers.indices {
             let output = unsafe layout.shape.answers[index]
-            let given = isSingle ? value : value[output.name.isEmpty ? "result" : output.name] ?? .null
-            values.append(try fitted(given, output.type, of: operation))
+            let given = operation.signature.answerKey(of: output.name).map { value[$0] ?? .null } ?? value
+            values.append(try fitted(given, output.type, of: operation, writtenAt: place))
         }
         return arguments.write(values, layout)
     }
 
     /// A result as the signature's type.
     ///
-    /// - Throws: `protocol` if it does not fit.
+    /// The error has its remedy in the message, because the C ABI carries no other text.
+    ///
+    /// - Throws: `invalid` if it does not fit.
     private static func fitted(
         _ value: JSONValue,
         _ type: ValueType,
-        of operation: Operation
+        of operation: Operation,
+        writtenAt place: FilePosition?
     ) throws(ConnectorError) -> CallValue {
         do throws(ConnectorError) {
             return try CallValue(value, as: type, handles: nil)
         } catch {
+            let answer = place.map { "the answer at \($0)" } ?? "the answer"
             throw ConnectorError(
-                .protocolViolation,
-                "the answer does not fit \(operation.name)\(operation.signature): \(error.message)",
-                fix: "correct \"result\" in the file of answers"
+                .invalid,
+                "\(answer) does not fit \(operation.name)\(operation.signature): \(error.message); correct its \"result\""
             )
         }
     }

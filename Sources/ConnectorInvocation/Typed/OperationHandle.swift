@@ -173,7 +173,9 @@ package struct OperationHandle: Sendable {
     ) {
         var call = connector_call(operation: id, deadline: deadline)
         unsafe ErrorObject.with { error in
-            let status = unsafe PluginCode.running(function) { unsafe start(function, instance.pointer, &call, error) }
+            let mark = unsafe PluginCode.begin(function)
+            let status = unsafe start(function, instance.pointer, &call, error)
+            PluginCode.end(mark)
             if status != Int32(CONNECTOR_OK) { unsafe instance.refuse(id, status, error, name) }
         }
     }
@@ -187,8 +189,9 @@ package struct OperationHandle: Sendable {
         @usableFromInline package let function: UnsafeMutableRawPointer
         /// The plugin's instance, its first argument.
         @usableFromInline package let instance: UnsafeMutableRawPointer?
-        /// What is notified of failed calls, if anything.
-        @usableFromInline package let watched: WatchedCaller?
+        /// What is notified of failed calls, if anything. The target owns it: counting references to an optional in memory would
+        /// take as long as the rest of the lease.
+        @usableFromInline package let watched: Unmanaged<WatchedCaller>?
 
         package init(
             admission: consuming Admission,
@@ -196,10 +199,12 @@ package struct OperationHandle: Sendable {
             instance: UnsafeMutableRawPointer?,
             watched: WatchedCaller?
         ) {
-            self.watched = watched
+            unsafe self.watched = watched.map { unsafe .passRetained($0) }
             self.admission = admission
             unsafe self.function = function
             unsafe self.instance = instance
         }
+
+        deinit { unsafe watched?.release() }
     }
 }

@@ -72,7 +72,7 @@ public struct TypedOperation<Function>: Sendable {
                     function: unsafe unsafeBitCast(target.function, to: Function.self),
                     instance: target.instance,
                     name: handle.name,
-                    watched: target.watched
+                    watched: unsafe target.watched
                 )
             )
         } catch {
@@ -109,11 +109,16 @@ public struct OperationLease<Function>: ~Copyable {
     @usableFromInline package let function: Function
     @usableFromInline package let instance: UnsafeMutableRawPointer?
     @usableFromInline package let name: String
-    @usableFromInline package let watched: WatchedCaller?
+    @usableFromInline package let watched: Unmanaged<WatchedCaller>?
 
     @inlinable
-    package init(function: Function, instance: UnsafeMutableRawPointer?, name: String, watched: WatchedCaller?) {
-        self.watched = watched
+    package init(
+        function: Function,
+        instance: UnsafeMutableRawPointer?,
+        name: String,
+        watched: Unmanaged<WatchedCaller>?
+    ) {
+        unsafe self.watched = watched
         self.function = function
         unsafe self.instance = instance
         self.name = name
@@ -136,7 +141,7 @@ public struct OperationLease<Function>: ~Copyable {
             if status != 0 { failure = unsafe ErrorObject.read(error, status, name) }
         }
         if let failure {
-            watched?.failed(failure.error)
+            unsafe watched?.takeUnretainedValue().failed(failure.error)
             throw failure.error
         }
     }

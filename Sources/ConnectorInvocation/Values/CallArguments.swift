@@ -87,7 +87,7 @@ package struct CallArguments: Sendable {
             let known = inputs.map(\.name)
             for name in object.names where !known.contains(name) || bound[name] != nil {
                 let hint = suggestion(for: name, among: known.filter { bound[$0] == nil }).map { "; \($0)" } ?? ""
-                throw wrong("\(operation) has no parameter \"\(name)\"\(hint)")
+                throw wrong("\(operation) has no parameter \"\(name.excerpt)\"\(hint)")
             }
             for input in inputs {
                 if let value = bound[input.name] {

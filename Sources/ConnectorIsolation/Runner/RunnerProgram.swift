@@ -89,29 +89,56 @@ package final class RunnerProgram: Sendable {
         ConnectorError(.unavailable, "\(path) has been \(how) since the host opened it", fix: fix, isRetryable: true)
     }
 
-    /// Copies the program into a sealed file in memory, from which later runners are started. Takes some milliseconds.
+    /// A sealed copy, and what it was made from.
+    private struct SealedCopy: Sendable {
+        var stamp: FileStamp
+        var directory: String
+        weak var image: Image?
+    }
+
+    /// The latest copy, for as long as a host has it. All hosts of the process share it: it has the size of the program, and they nearly
+    /// always have the same one.
+    private static let shared = Mutex<SealedCopy?>(nil)
+
+    /// Copies the program into a sealed file in memory, from which later runners are started, unless another host has done so. Takes some
+    /// milliseconds.
     ///
     /// Not an error: without room, without such files, or once the file has been written into, ``image()`` keeps checking that.
     func seal() {
         #if os(Linux)
-            guard let bytes = try? ImageBytes(descriptor: file.file.number, path: path),
-                Self.content(of: bytes.stamp) == content,
-                let variable = Self.libraryVariable(of: bytes, in: directory)
-            else { return }
-            let descriptor: Int32?
-            do throws(SystemError) {
-                // Nil if the file has changed meanwhile.
-                descriptor = try unsafe bytes.withAllBytes { bytes throws(SystemError) -> Int32 in
-                    try unsafe MemoryFile.sealing(bytes, name: Self.name).duplicate()
+            // A host that seals meanwhile waits for the copy instead of making another.
+            let image = Self.shared.withLock { shared -> Image? in
+                guard let stamp = FileStamp(descriptor: file.file.number), Self.content(of: stamp) == content else {
+                    return nil
                 }
-            } catch {
-                return
+                if let last = shared, last.stamp == stamp, last.directory == directory, let image = last.image {
+                    return image
+                }
+                guard let image = sealedImage(of: stamp) else { return nil }
+                shared = SealedCopy(stamp: stamp, directory: directory, image: image)
+                return image
             }
-            guard let descriptor, descriptor >= 0 else { return }
-            let image = Image(OwnedDescriptor(descriptor), variable: variable)
-            sealed.withLock { $0 = image }
+            if let image { sealed.withLock { $0 = image } }
         #endif
     }
+
+    #if os(Linux)
+        /// A sealed copy of the file; nil if there can be none, or if the file was written into meanwhile.
+        private func sealedImage(of stamp: FileStamp) -> Image? {
+            do throws(SystemError) {
+                let copy = try MemoryFile.sealing(copyOf: file.file.number, size: stamp.size, name: Self.name)
+                // The copy itself is examined, because it is what runs.
+                guard Self.content(of: FileStamp(descriptor: file.file.number)) == content,
+                    let bytes = ImageBytes(sealed: copy.descriptor, path: path),
+                    let variable = Self.libraryVariable(of: bytes, in: directory)
+                else { return nil }
+                let descriptor = copy.duplicate()
+                return descriptor < 0 ? nil : Image(OwnedDescriptor(descriptor), variable: variable)
+            } catch {
+                return nil
+            }
+        }
+    #endif
 
     /// Goes back to the file for good, because the system does not run programs from memory: vm.memfd_noexec=2, or a policy.
     ///
@@ -119,6 +146,9 @@ package final class RunnerProgram: Sendable {
     func unseal(_ image: Image) -> Bool {
         guard image !== file else { return false }
         sealed.withLock { $0 = nil }
+        Self.shared.withLock { shared in
+            if shared?.image === image { shared = nil }
+        }
         return true
     }
 

@@ -15,23 +15,15 @@ extension Plugin {
         guard let elements = batch.array else {
             throw PluginError(.invalid, "\(name) must be an array, not \(batch.kind)")
         }
-        var answers = [DeliveryAnswer?](repeating: nil, count: elements.count)
-        var models: [Model] = []
-        var places: [Int] = []
-        for (index, element) in elements.enumerated() {
-            do throws(ConnectorError) {
-                models.append(try read(element, "\(name)[\(index)]"))
-                places.append(index)
-            } catch {
-                answers[index] = .rejected(error.message)
-            }
+        let checked = CheckedBatch(elements) { element, index throws(ConnectorError) in
+            try read(element, "\(name)[\(index)]")
         }
+        let models = checked.models
         let delivered = models.isEmpty ? [] : try await deliver(models)
         guard delivered.count == models.count else {
             throw PluginError(.failed, "the adapter gave \(delivered.count) answers for \(models.count) \(name)")
         }
-        for (place, answer) in zip(places, delivered) { answers[place] = answer }
-        return .array(answers.compactMap { $0?.json })
+        return .array(checked.answers(delivered).map(\.json))
     }
 
     /// Delivers one model, and throws for any answer but `accepted`.

@@ -10,10 +10,8 @@ public struct UsedGate: Sendable {
     private let service: any GateService
     private let clock: any ClockService
 
-    /// How often a call that is safe to repeat is made at most, and the time that all of its attempts have together.
-    private static let repetition = (attempts: 3, time: Duration.seconds(30))
-    /// The waits between the attempts, unless an error says how long to wait.
-    private static let pauses = Backoff(initial: .milliseconds(500), maximum: .seconds(1))
+    /// The time that all attempts of a call that is safe to repeat have together.
+    private static let repetitionTime = Duration.seconds(30)
 
     /// Creates a used gate whose calls go through a service.
     ///
@@ -66,48 +64,37 @@ public struct UsedGate: Sendable {
         }
     }
 
-    /// Makes a call, and repeats it while it fails with an error that may pass: three times at most, all in the time of one call.
-    ///
-    /// Something that is missing does not come back by itself, and a gateway's limit stays, unless it says how long to wait.
+    /// Makes a call, and repeats it while it fails with an error that may pass, as the host does for an application.
     ///
     /// - Parameter call: The call, with its share of the time. Whoever repeats it must not do twice what it did once.
     /// - Throws: The last error; `cancelled` if the task is cancelled during a wait.
     func repeating<Value>(
         _ call: (_ timeout: Duration) async throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {
-        let end = Deadline.after(Self.repetition.time, on: clock)
-        var (timeout, attempts) = (Self.repetition.time, 0)
+        var repetition = CallRepetition(until: Deadline.after(Self.repetitionTime, on: clock))
+        var timeout = Self.repetitionTime
         var last: PluginError?
         while true {
             do throws(PluginError) {
                 return try await call(timeout)
             } catch {
-                attempts += 1
                 if error.status == .notFound, let last {
                     // What the call needs has ended with the attempt before, which has the reason.
                     var error = error
                     error.message += "; the attempt before failed: \(last.message)"
                     throw error
                 }
-                let pause = error.retryAfter ?? Self.pauses.bound(after: attempts)
-                guard attempts < Self.repetition.attempts, Self.mayPass(error),
-                    clock.monotonic.saturatingAdding(pause.nanoseconds) < end
-                else { throw error }
+                let failure = CallRepetition.Failure(
+                    code: ConnectorError.Code(abiStatus: error.status.rawValue),
+                    isRetryable: error.isRetryable,
+                    retryAfter: error.retryAfter
+                )
+                guard let pause = repetition.pause(after: failure, now: clock.monotonic) else { throw error }
                 try await clock.sleep(for: pause)
-                let now = clock.monotonic
-                guard now < end else { throw error }
+                guard let rest = repetition.rest(now: clock.monotonic) else { throw error }
                 last = error
-                timeout = .nanoseconds(Int64(clamping: end - now))
+                timeout = .nanoseconds(Int64(clamping: rest))
             }
-        }
-    }
-
-    /// Whether the same call may succeed a moment later.
-    private static func mayPass(_ error: PluginError) -> Bool {
-        switch error.status {
-        case .notFound: false
-        case .tooLarge: error.isRetryable && error.retryAfter != nil
-        default: error.isRetryable
         }
     }
 }

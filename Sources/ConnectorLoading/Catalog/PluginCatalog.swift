@@ -52,7 +52,7 @@ package struct PluginCatalog: Sendable {
 
     /// The directories in which no plugin can be found, with the reason.
     package var warnings: [String] {
-        unreadable.sorted { $0.key < $1.key }.map { "no plugin is found in \($0.key): \($0.value)" }
+        unreadable.sorted { $0.key < $1.key }.map { "no plugin is found in \($0.key.withGivenPaths): \($0.value)" }
     }
 
     private mutating func scan(_ directory: String, _ known: [String: PluginEntry]) -> [String] {

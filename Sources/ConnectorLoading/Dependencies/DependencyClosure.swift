@@ -204,7 +204,7 @@ extension DependencyClosure.Member {
 
     /// The folder of the file as the dynamic linker spells it: `..` after a symbolic link must not be resolved
     /// textually.
-    fileprivate var origin: String { (path ?? ".").rootedPath.parentPath }
+    fileprivate var origin: String { (path ?? ".").withUnmarkedPaths.rootedPath.parentPath }
 
     /// Whether its search path leads up from its folder, so that a copy must keep the layout on disk.
     package var climbsFromOrigin: Bool {

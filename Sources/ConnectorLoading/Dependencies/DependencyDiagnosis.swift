@@ -27,17 +27,34 @@ package struct DependencyDiagnosis {
         closure.members.indices.filter { closure.members[$0].isMissing }.map { index in
             let chain = shortened(closure.chain(to: index))
             let name = closure.members[index].name.excerpt
-            // musl's C library; glibc's is libc.so.6.
-            let isForMusl = name == "libc.so" || name.hasPrefix("libc.musl-")
+            let requester = chain.dropLast().last ?? ""
+            let isBeside = isBesideRequester(closure.members[index], of: closure)
             return ConnectorError(
                 .missingDependency,
-                chain.dropLast().joined(separator: " needs ") + " needs \(name), which is not on this system",
-                fix: isForMusl
-                    ? "it was built for musl: build it for glibc, or link it statically"
-                    : "install the package that has \(name), or add its folder to LD_LIBRARY_PATH",
+                chain.dropLast().joined(separator: " needs ")
+                    + " needs \(name), which is not \(isBeside ? "looked for beside it" : "on this system")",
+                fix: isBeside
+                    ? "link \(requester) with -Wl,-rpath,'$ORIGIN'" : advice(forMissing: name),
                 cause: "\(chain.joined(separator: " -> ")) (not found)"
             )
         }
+    }
+
+    /// What helps wherever the image is loaded: a runner does not have the host's LD_LIBRARY_PATH.
+    private static func advice(forMissing name: String) -> String {
+        // musl's C library; glibc's is libc.so.6.
+        guard name != "libc.so", !name.hasPrefix("libc.musl-") else {
+            return "it was built for musl: build it for glibc, or link it statically"
+        }
+        return "install the package that has \(name), or put it beside the plugin, linked with -Wl,-rpath,'$ORIGIN'"
+    }
+
+    /// Whether a missing library is in the folder of the image that needs it, which does not look for it there.
+    private static func isBesideRequester(_ member: DependencyClosure.Member, of closure: DependencyClosure) -> Bool {
+        guard !member.name.contains(ascii: "/"), let requester = member.requester,
+            let path = closure.members[requester].path
+        else { return false }
+        return FileStamp(path: "\(path.withUnmarkedPaths.rootedPath.parentPath)/\(member.name)") != nil
     }
 
     /// The images of a closure that need versions of a library whose symbols have none at all. The dynamic linker ends the process when

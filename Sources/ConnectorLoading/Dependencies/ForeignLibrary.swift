@@ -49,7 +49,7 @@ package struct ForeignLibrary {
         throw ConnectorError(
             .missingDependency,
             "\(sidecar ?? "the manifest") describes \(name), which is not on this system",
-            fix: "install the package that has \(name), or add its folder to LD_LIBRARY_PATH"
+            fix: "install the package that has \(name), or make its folder known with ldconfig"
         )
     }
 

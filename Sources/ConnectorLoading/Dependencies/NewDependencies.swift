@@ -95,9 +95,8 @@ package struct NewDependencies {
     static func mayHaveLibrariesBeside(_ image: ELFImage, _ dynamic: DynamicSection) -> Bool {
         let needed = image.neededLibraries(dynamic)
         let lists = [dynamic.runpath, dynamic.rpath].compactMap { $0.flatMap { image.string(dynamic, at: $0) } }
-        let folders = lists.flatMap { list in
-            SearchPath.folders(list, origin: image.bytes.path.rootedPath.parentPath).filter(\.isRelative)
-        }
+        let origin = image.bytes.path.withUnmarkedPaths.rootedPath.parentPath
+        let folders = lists.flatMap { SearchPath.folders($0, origin: origin).filter(\.isRelative) }
         return needed.contains { name in
             name.contains(ascii: "/") || folders.contains { unsafe access("\($0.path)/\(name)", F_OK) == 0 }
         }

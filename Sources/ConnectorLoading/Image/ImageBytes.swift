@@ -29,10 +29,19 @@ package final class ImageBytes {
     /// The copy, of which `available` bytes are filled in.
     private var storage: UnsafeMutableRawPointer
     private var available: Int
-    /// Whether the copy's memory goes back to ``ReadBuffer``.
-    private var isReusable: Bool
+    /// What the copy's memory is part of.
+    private var memory: Memory
     /// The open descriptor until the whole file is read, then -1.
     private var descriptor: Int32
+
+    /// What memory is part of.
+    private enum Memory {
+        /// A buffer that goes back to ``ReadBuffer``.
+        case buffer
+        case heap
+        /// A mapping of a sealed file.
+        case mapping
+    }
 
     /// Opens a file and reads its first part.
     ///
@@ -72,7 +81,7 @@ package final class ImageBytes {
         let size = min(count, ReadBuffer.size)
         // Enough for the headers, the notes, and all of a small plugin.
         unsafe storage = ReadBuffer.take()
-        isReusable = true
+        memory = .buffer
         available = unsafe file.read(into: storage, from: 0, upTo: size)
         descriptor = file.take()
         if available == count || available < size { closeFile() }
@@ -86,8 +95,25 @@ package final class ImageBytes {
         stamp = FileStamp(size: bytes.count)
         descriptor = -1
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
-        isReusable = false
+        memory = .heap
         unsafe UnsafeMutableRawBufferPointer(start: storage, count: bytes.count).copyBytes(from: bytes)
+    }
+
+    /// Maps a file in memory that is sealed against changes, so that only what is read of it counts for this process.
+    ///
+    /// - Returns: Nil if it is empty, or cannot be mapped.
+    package init?(sealed descriptor: Int32, path: String) {
+        guard let stamp = FileStamp(descriptor: descriptor), stamp.size > 0 else { return nil }
+        // MAP_PRIVATE, because older kernels refuse a shared mapping of a file that is sealed against writing.
+        let address = unsafe mmap(nil, stamp.size, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        guard let address = unsafe address, unsafe address != MAP_FAILED else { return nil }
+        self.path = path
+        self.stamp = stamp
+        count = stamp.size
+        available = stamp.size
+        unsafe storage = address
+        memory = .mapping
+        self.descriptor = -1
     }
 
     deinit {
@@ -96,7 +122,11 @@ package final class ImageBytes {
     }
 
     private func releaseStorage() {
-        if isReusable { unsafe ReadBuffer.give(storage) } else { unsafe storage.deallocate() }
+        switch memory {
+        case .buffer: unsafe ReadBuffer.give(storage)
+        case .heap: unsafe storage.deallocate()
+        case .mapping: unsafe munmap(storage, count)
+        }
     }
 
     /// Whether the whole file has been read.
@@ -113,7 +143,7 @@ package final class ImageBytes {
             unsafe whole.copyMemory(from: storage, byteCount: available)
             releaseStorage()
             unsafe storage = whole
-            isReusable = false
+            memory = .heap
             let file = OpenFile(adopting: descriptor, stamp: stamp)
             available += unsafe file.read(into: storage + available, from: available, upTo: count - available)
             descriptor = file.take()

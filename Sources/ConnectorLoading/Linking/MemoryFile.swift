@@ -43,6 +43,42 @@ internal import Synchronization
         /// - Throws: `ENOSYS` or another number if the system lacks or forbids such files; what ``isShortage(_:)`` knows if it
         ///   has no room for this one.
         package static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) throws(SystemError) -> MemoryFile {
+            let file = try making(name)
+            try unsafe OutputFile.write(bytes, to: file.descriptor)
+            try file.seal()
+            return file
+        }
+
+        /// Copies the beginning of an open file into a new one, which it seals, through a small buffer.
+        ///
+        /// - Parameters:
+        ///   - source: The file's descriptor.
+        ///   - size: How much to copy, in bytes.
+        ///   - name: The name in `/proc/PID/maps`.
+        /// - Throws: What ``sealing(_:name:)`` does; `EIO` if the file ends early.
+        package static func sealing(
+            copyOf source: Int32,
+            size: Int,
+            name: String
+        ) throws(SystemError) -> MemoryFile {
+            let file = try making(name)
+            let buffer = unsafe ReadBuffer.take()
+            defer { unsafe ReadBuffer.give(buffer) }
+            var offset = 0
+            while offset < size {
+                let count = unsafe pread(source, buffer, min(ReadBuffer.size, size - offset), off_t(offset))
+                if count < 0, errno == EINTR { continue }
+                guard count != 0 else { throw SystemError(EIO) }
+                guard count > 0 else { throw SystemError() }
+                try unsafe OutputFile.write(UnsafeRawBufferPointer(start: buffer, count: count), to: file.descriptor)
+                offset += count
+            }
+            try file.seal()
+            return file
+        }
+
+        /// Makes an empty file that can be sealed.
+        private static func making(_ name: String) throws(SystemError) -> MemoryFile {
             guard let create = unsafe create else { throw SystemError(ENOSYS) }
             // memfd_create(2) accepts a name of up to 249 bytes.
             var name = name
@@ -54,10 +90,12 @@ internal import Synchronization
             // With vm.memfd_noexec=2 no such file may be run as a program; the dynamic linker maps one all the same.
             if descriptor < 0, errno == EACCES { descriptor = unsafe create(name, flags | notExecutable) }
             guard descriptor >= 0 else { throw SystemError() }
-            let file = MemoryFile(descriptor: descriptor)
-            try unsafe OutputFile.write(bytes, to: descriptor)
-            guard fcntl(descriptor, addSeals, allSeals) == 0 else { throw SystemError() }
-            return file
+            return MemoryFile(descriptor: descriptor)
+        }
+
+        /// Allows no further change.
+        private func seal() throws(SystemError) {
+            guard fcntl(descriptor, Self.addSeals, Self.allSeals) == 0 else { throw SystemError() }
         }
 
         /// Another descriptor of the file, which the caller closes; negative if there is none left.

@@ -15,17 +15,7 @@ final class LoadedFiles: Sendable {
     static let shared = LoadedFiles()
 
     /// Values by a file's path and its state.
-    private struct ByState<Value: Sendable>: Sendable {
-        private var values: [String: [(stamp: FileStamp?, value: Value)]] = [:]
-
-        subscript(path: String, stamp: FileStamp?) -> Value? {
-            get { values[path]?.first { $0.stamp == stamp }?.value }
-            set {
-                values[path]?.removeAll { $0.stamp == stamp }
-                if let newValue { values[path, default: []].append((stamp, newValue)) }
-            }
-        }
-    }
+    private typealias ByState<Value> = NamedValues<FileStamp?, Value>
 
     /// Everything that decides whether a file may be loaded, and what is loaded then.
     struct Request: Sendable, Equatable {

@@ -80,23 +80,20 @@ package struct ManifestReading {
         return bytes.copy(at: 0, count: bytes.count)
     }
 
-    /// The keys in which two manifests of one plugin differ; nil if they are equal.
+    /// The keys that say nothing about what the plugin does. Tools may leave them out of an image or a sidecar; `library` is only where
+    /// a sidecar finds its image.
+    private static let descriptions: Set = ["documentation", "language", "library", "swiftType"]
+
+    /// The keys in which two manifests of one plugin differ, apart from ``descriptions``; nil if there are none.
     private static func difference(_ image: Manifest, _ sidecar: Manifest) -> String? {
-        var differences: [String] = []
-        if image.id != sidecar.id { differences.append("id (\(image.id), \(sidecar.id))") }
-        if image.version != sidecar.version { differences.append("version (\(image.version), \(sidecar.version))") }
-        if image.abi != sidecar.abi { differences.append("abi") }
-        if image.entry != sidecar.entry { differences.append("entry") }
-        if image.thread != sidecar.thread { differences.append("thread") }
-        if image.capabilities != sidecar.capabilities { differences.append("capabilities") }
-        if image.configuration != sidecar.configuration { differences.append("configuration") }
-        if (image.requiredServices, image.optionalServices) != (sidecar.requiredServices, sidecar.optionalServices) {
-            differences.append("services")
+        let keys = image.keys(differingFrom: sidecar).filter { !descriptions.contains($0) }.map { key in
+            switch key {
+            case "id": "id (\(image.id), \(sidecar.id))"
+            case "version": "version (\(image.version), \(sidecar.version))"
+            default: key
+            }
         }
-        if image.uses != sidecar.uses { differences.append("uses") }
-        if image.scenes != sidecar.scenes { differences.append("scenes") }
-        if image.egress != sidecar.egress { differences.append("egress") }
-        return differences.isEmpty ? nil : differences.joined(separator: ", ")
+        return keys.isEmpty ? nil : keys.joined(separator: ", ")
     }
 
     static func none(_ path: String) -> ConnectorError {

@@ -26,6 +26,7 @@ extension ImageSoundness {
             try checkProcedures(start, count: size / 24)
         }
         if let size = dynamic.size(.packedRelocationsSize) {
+            try checkPackedVersion()
             try checkPacked(try relocationTable(.packedRelocations, size: size, entry: 8), count: size / 8, &writes)
         }
         try writes.checkInitializers()
@@ -114,6 +115,24 @@ extension ImageSoundness {
             throw damaged("the procedure linkage table has gaps")
         }
     }
+
+    /// Checks that an image with packed relocations needs the version by which a C library says that it knows them. glibc refuses it
+    /// otherwise (glibc 2.36, dl-version.c, `_dl_check_map_versions`).
+    private func checkPackedVersion() throws(ConnectorError) {
+        let needs = image.versionNeeds(dynamic).filter { $0.library.hasPrefix("libc.so.") }
+        guard let library = needs.first?.library, !needs.contains(where: { $0.versions.contains(Self.packedVersion) })
+        else {
+            return
+        }
+        throw ConnectorError(
+            .loadFailed,
+            "\(image.bytes.path) has packed relocations (DT_RELR), but does not need \(Self.packedVersion) of \(library), as it must",
+            fix: "link it with -z pack-relative-relocs instead of --pack-dyn-relocs=relr, or without either"
+        )
+    }
+
+    /// The version of glibc that stands for its support of packed relocations.
+    private static let packedVersion = "GLIBC_ABI_DT_RELR"
 
     /// Checks packed relocations (`SHT_RELR`): addresses, each followed by words whose bits select the words after it.
     private func checkPacked(_ start: Int, count: Int, _ writes: inout RelocationWrites) throws(ConnectorError) {

@@ -235,7 +235,7 @@ package struct ArgumentReader: Sendable, Hashable {
 
     private func unknown(_ what: String, _ name: String, among known: [String]) -> ConnectorError {
         let hint = suggestion(for: name, among: known).map { "; \($0)" } ?? ""
-        return wrong("\(operation) has no \(what) \"\(name)\"\(hint)")
+        return wrong("\(operation) has no \(what) \"\(name.excerpt)\"\(hint)")
     }
 
     private func wrong(_ message: String, otherwise hint: String = "", cause: String? = nil) -> ConnectorError {

@@ -138,6 +138,21 @@ extension Substring {
 package let identifierRule =
     "1 to 64 lower-case letters, digits, '-', '_' and '.', of which the first is a letter or digit"
 
+/// The rule of ``isOperationName(_:)``, for messages.
+let operationNameRule = "1 to 255 bytes without '/', white space and invisible characters"
+
+/// Whether a string may name an operation of a capability that the plugin defines: what a call can name, and what a person sees as it is.
+///
+/// A `/` separates the operation from its capability.
+func isOperationName(_ text: String) -> Bool {
+    (1...255).contains(text.utf8.count)
+        && text.unicodeScalars.allSatisfy { scalar in
+            let properties = scalar.properties
+            let category = properties.generalCategory
+            return scalar != "/" && !properties.isWhitespace && category != .control && category != .format
+        }
+}
+
 /// Whether a string may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`,
 /// starting with a letter or digit, at most 64 bytes.
 package func isIdentifier(_ text: String) -> Bool {

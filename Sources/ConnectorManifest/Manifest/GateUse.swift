@@ -40,7 +40,7 @@ extension JSONReader {
     /// - Parameter isForeign: Whether the library is foreign, and so cannot call anything.
     mutating func uses(in object: JSONObject, at path: JSONPath, isForeign: Bool) -> [GateUse] {
         let here = path.appending("uses")
-        guard let members = self.object("uses", in: object, at: path)?.members else { return [] }
+        guard let members = self.object("uses", in: object, at: path)?.withoutAnnotations.members else { return [] }
         guard !isForeign else {
             report(
                 .invalidValue,

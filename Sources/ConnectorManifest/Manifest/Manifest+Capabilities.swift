@@ -33,7 +33,7 @@ extension JSONReader {
         isForeign: Bool
     ) -> [Capability] {
         let here = path.appending("capabilities")
-        let capabilities = self.object("capabilities", in: object, at: path) ?? JSONObject()
+        let capabilities = self.object("capabilities", in: object, at: path)?.withoutAnnotations ?? JSONObject()
         return capabilities.members.compactMap { member in
             let path = here.appending(member.name)
             guard let id = CapabilityID(member.name) else {
@@ -71,9 +71,17 @@ extension JSONReader {
         at path: JSONPath
     ) -> [JSONObject.Member]? {
         guard let definition else {
-            guard case .object(let object) = value, !object.isEmpty else {
+            guard let object = value.object?.withoutAnnotations, !object.isEmpty else {
                 reportShort(value, of: id, at: path)
                 return nil
+            }
+            for name in object.names where !isOperationName(name) && hasRoom() {
+                report(
+                    .invalidValue,
+                    "the name \"\(name.excerpt)\" of an operation must be \(operationNameRule)",
+                    at: path.appending(name),
+                    .name
+                )
             }
             return object.members
         }
@@ -81,7 +89,8 @@ extension JSONReader {
         switch value {
         case .array:
             return names(value, of: definition, at: path).map { JSONObject.Member(name: $0, value: [:]) }
-        case .object(let object):
+        case .object(let written):
+            let object = written.withoutAnnotations
             guard object.isEmpty || object[Self.exception] != nil else { return object.members }
             let here = path.appending(Self.exception)
             let left = object[Self.exception].map { names($0, of: definition, at: here) } ?? []

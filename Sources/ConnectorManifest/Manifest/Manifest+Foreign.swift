@@ -99,7 +99,7 @@ extension JSONReader {
 
     private mutating func codes(in object: JSONObject, at path: JSONPath) -> [Int64: ConnectorError.Code] {
         var codes: [Int64: ConnectorError.Code] = [:]
-        for member in self.object("codes", in: object, at: path)?.members ?? [] {
+        for member in self.object("codes", in: object, at: path)?.withoutAnnotations.members ?? [] {
             let here = path.appending("codes").appending(member.name)
             guard let number = Int64(member.name), let name = member.value.string else {
                 report(

@@ -266,7 +266,7 @@ extension JSONReader {
 
     private mutating func configuration(in object: JSONObject, at path: JSONPath) -> [ConfigurationField] {
         let here = path.appending("configuration")
-        let fields = self.object("configuration", in: object, at: path) ?? JSONObject()
+        let fields = self.object("configuration", in: object, at: path)?.withoutAnnotations ?? JSONObject()
         return fields.members.compactMap { field(named: $0.name, $0.value, at: here.appending($0.name)) }
     }
 

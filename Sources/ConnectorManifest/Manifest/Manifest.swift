@@ -120,7 +120,8 @@ extension Manifest {
         let isDefined = defined.contains { $0.operations.contains { $0.name == name } }
         return ConnectorError(
             isDefined ? .unsupported : .invalid,
-            isDefined ? "the plugin \(id) does not offer \(name)" : "the plugin \(id) has no operation \"\(name)\"",
+            isDefined
+                ? "the plugin \(id) does not offer \(name)" : "the plugin \(id) has no operation \"\(name.excerpt)\"",
             fix: suggestion(for: name, among: known)
         )
     }

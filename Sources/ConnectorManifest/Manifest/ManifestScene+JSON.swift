@@ -16,14 +16,16 @@ extension JSONReader {
     /// - Parameter capabilities: The capabilities of the plugin, whose operations scenes may call.
     mutating func scenes(in object: JSONObject, at path: JSONPath, _ capabilities: [Capability]) -> [ManifestScene] {
         let here = path.appending("scenes")
-        guard let members = self.object("scenes", in: object, at: path)?.members else { return [] }
+        guard let members = self.object("scenes", in: object, at: path)?.withoutAnnotations.members else { return [] }
         checkCount(members.count, ManifestScene.limit, "scenes", at: here)
         return members.prefix(ManifestScene.limit).compactMap { member in
             let path = here.appending(member.name)
             checkIdentifier(member.name, at: path)
             guard let scene = self.members(of: member.value, at: path, allowed: Self.sceneKeys) else { return nil }
             let inside = path.appending("components")
-            let parts = value("components", in: scene, at: path, required: true, kind: "an object") { $0.object }
+            let parts = value("components", in: scene, at: path, required: true, kind: "an object") {
+                $0.object?.withoutAnnotations
+            }
             checkCount(parts?.members.count ?? 0, ManifestScene.partLimit, "components", at: inside)
             if parts?.isEmpty == true { report(.invalidValue, "\(inside) must have a component", at: inside) }
             return ManifestScene(
@@ -60,7 +62,7 @@ extension JSONReader {
         for name in ["arguments", "every"] where operation == nil && object[name] != nil {
             report(.invalidValue, "\(name) belongs to an \"operation\"", at: path.appending(name), .name)
         }
-        let arguments = self.object("arguments", in: object, at: path) ?? JSONObject()
+        let arguments = self.object("arguments", in: object, at: path)?.withoutAnnotations ?? JSONObject()
         if let operation { check(operation, arguments, at: path, capabilities) }
         let columns = columns(in: object, at: path)
         if shape == .chart, !columns.contains(where: \.isNumber) {

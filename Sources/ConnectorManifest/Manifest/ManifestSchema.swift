@@ -5,9 +5,10 @@ package import ConnectorBase
 
 /// The JSON Schema (draft 2020-12) of a plugin's manifest, for editors and for the reference.
 ///
-/// It accepts what the host accepts, as far as a schema can express it. Only the host checks that a standard operation keeps its
-/// signature, that functions are shared only where their types agree, that scenes call operations that exist, and that symbols are
-/// exported.
+/// It accepts what the host accepts, and refuses what the host refuses, as far as a schema can express it. Only the host checks
+/// signatures, the order of bounds, defaults against values and bounds, which operations may have the keys of a foreign library, which
+/// operations share a function, the operations that scenes and life cycles name, the fields that `egress` names, and exported symbols. A
+/// limit in bytes is one in characters here, and one on the number of names holds where none is an annotation.
 package enum ManifestSchema {
     /// The schema as JSON.
     package static var json: JSONValue {
@@ -41,11 +42,13 @@ package enum ManifestSchema {
         "manifest": ["const": .integer(Manifest.formatVersion), "description": "The version of the format."],
         "id": described(reference("identifier"), "The name by which connectors.json names the plugin."),
         "version": [
-            "type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?$",
+            "type": "string", "pattern": .string(versionPattern),
             "description": "The plugin's version; the host loads the highest version of a plugin.",
         ],
         "abi": [
-            "type": "array", "items": ["type": "integer", "minimum": 1], "minItems": 2, "maxItems": 2,
+            "type": "array",
+            "items": ["type": "integer", "minimum": 1, "maximum": .integer(Int64(UInt32.max))],
+            "minItems": 2, "maxItems": 2,
             "description": "The lowest and the highest version of the ABI that the plugin works with: [1, 1].",
         ],
         "entry": described(symbol, "The exported function that returns the plugin's table of functions."),
@@ -70,7 +73,7 @@ package enum ManifestSchema {
                     "description": "The services without which the plugin does not work.",
                 ],
                 "optional": [
-                    "type": "array", "items": ["type": "string", "minLength": 1],
+                    "type": "array", "items": ["type": "string"],
                     "description": "The services that the plugin uses if the host has them.",
                 ],
             ],
@@ -80,16 +83,20 @@ package enum ManifestSchema {
         ],
         "uses": [
             "type": "object", "additionalProperties": reference("use"),
-            "propertyNames": reference("identifier"),
+            "patternProperties": annotations,
+            "propertyNames": names(identifierPattern),
             "description": "The gates that the plugin calls, by a name of its own.",
         ],
         "scenes": [
             "type": "object", "additionalProperties": reference("scene"),
-            "propertyNames": reference("identifier"), "maxProperties": .integer(Int64(ManifestScene.limit)),
+            "patternProperties": annotations,
+            "propertyNames": names(identifierPattern),
+            "if": withoutAnnotations, "then": ["maxProperties": .integer(Int64(ManifestScene.limit))],
             "description": "Tabs of the console that show what the plugin's operations and events say.",
         ],
         "egress": [
-            "type": "array", "items": ["type": "string", "minLength": 1],
+            "type": "array",
+            "items": ["type": "string", "pattern": .string(egressPattern), "maxLength": 300],
             "description":
                 "The network hosts that the plugin reaches: names, *.example.com, or {field} for the host in a field of the configuration.",
         ],
@@ -110,7 +117,7 @@ package enum ManifestSchema {
             "description": "The bounds of one delivery of events.",
         ],
         "library": [
-            "type": "string", "minLength": 1,
+            "type": "string", "pattern": "\\S",
             "description": "Without entry: the existing library that this manifest describes, as a path or a name.",
         ],
         "lifecycle": [
@@ -124,7 +131,7 @@ package enum ManifestSchema {
             "description": "With library: the operations that open and close a gate.",
         ],
         "swiftType": [
-            "type": "string", "minLength": 1,
+            "type": "string",
             "description": "The Swift type that implements the plugin, from which ConnectorKit's entry is generated.",
         ],
         "exclusive": [
@@ -165,8 +172,11 @@ package enum ManifestSchema {
             "properties": .object(JSONObject(standard)),
             "additionalProperties": [
                 "type": "object", "minProperties": 1, "additionalProperties": reference("operation"),
+                "patternProperties": annotations,
+                "propertyNames": names(operationPattern),
             ],
-            "propertyNames": ["pattern": "^[a-z0-9][a-z0-9._-]*/[1-9][0-9]*$"],
+            "patternProperties": annotations,
+            "propertyNames": names(capabilityPattern),
             "description": "What the plugin can do, by capability: a standard one, or one of its own such as rates/1.",
         ]
     }
@@ -218,7 +228,8 @@ package enum ManifestSchema {
                     "additionalProperties": [
                         "enum": .array(ConnectorError.Code.returnable.map { .string($0.rawValue) })
                     ],
-                    "propertyNames": ["pattern": "^-?[0-9]+$"],
+                    "patternProperties": annotations,
+                    "propertyNames": names("[+-]?[0-9]+"),
                     "description": "With library: the error codes by the function's statuses.",
                 ],
                 "releases": [
@@ -228,6 +239,8 @@ package enum ManifestSchema {
             ],
             "patternProperties": annotations,
             "additionalProperties": false,
+            "if": ["required": ["statusType"]],
+            "then": ["anyOf": [["required": ["status"]], ["required": ["codes"]]]],
         ]
         if !isStandard { schema["required"] = ["symbol", "signature"] }
         return .object(schema)
@@ -258,15 +271,42 @@ package enum ManifestSchema {
         ],
         "patternProperties": annotations,
         "additionalProperties": false,
+        "allOf": .array(fieldRules),
     ]
+
+    /// What the keys of a field demand of each other.
+    private static var fieldRules: [JSONValue] {
+        let types = ConfigurationField.FieldType.allCases.filter { $0 != .json }
+        let values: [JSONValue] = types.map { type in
+            let form = JSONValue.object(type.schema)
+            return [
+                "if": has("type", ["const": .string(type.rawValue)], isDefault: type == .string),
+                "then": ["properties": ["default": form, "values": ["items": form]]],
+            ]
+        }
+        let required: JSONValue = [
+            "if": has("required", ["const": true]), "then": ["properties": ["default": false]],
+        ]
+        let secret: JSONValue = [
+            "if": has("secret", ["const": true]), "then": ["properties": ["type": ["const": "string"]]],
+        ]
+        let bounds: JSONValue = [
+            "if": ["anyOf": [["required": ["minimum"]], ["required": ["maximum"]]]],
+            "then": has("type", ["enum": ["integer", "number", "json"]]),
+        ]
+        return values + [required, secret, bounds]
+    }
 
     private static let use: JSONValue = [
         "anyOf": [
-            ["type": "string", "pattern": "/[1-9][0-9]*$"],
+            ["type": "string", "pattern": .string("^\(capabilityPattern)$")],
             [
                 "type": "object",
                 "properties": [
-                    "capability": ["type": "string", "description": "The capability that the plugin calls."],
+                    "capability": [
+                        "type": "string", "pattern": .string("^\(capabilityPattern)$"),
+                        "description": "The capability that the plugin calls.",
+                    ],
                     "optional": [
                         "type": "boolean", "default": false,
                         "description": "Whether the plugin also works without the gate.",
@@ -287,9 +327,10 @@ package enum ManifestSchema {
         "properties": [
             "title": title("The title of the tab; by default, the scene's name."),
             "components": [
-                "type": "object", "additionalProperties": reference("component"),
-                "propertyNames": reference("identifier"),
-                "minProperties": 1, "maxProperties": .integer(Int64(ManifestScene.partLimit)),
+                "type": "object", "additionalProperties": reference("component"), "minProperties": 1,
+                "patternProperties": annotations,
+                "propertyNames": names(identifierPattern),
+                "if": withoutAnnotations, "then": ["maxProperties": .integer(Int64(ManifestScene.partLimit))],
                 "description": "The parts of the scene, from the top.",
             ],
         ],
@@ -309,7 +350,7 @@ package enum ManifestSchema {
             "operation": ["type": "string", "description": "The operation whose answer it shows."],
             "arguments": ["type": "object", "description": "The arguments of the operation."],
             "every": [
-                "type": "string", "pattern": "^[0-9]+(ms|s|m|h)$", "default": "5s",
+                "type": "string", "pattern": .string(intervalPattern), "default": "5s",
                 "description": "The time from an answer to the next call, from 1s to 1h.",
             ],
             "events": [
@@ -317,7 +358,7 @@ package enum ManifestSchema {
                 "description": "The events whose payloads it shows, in place of an operation.",
             ],
             "rows": [
-                "type": "string", "minLength": 1,
+                "type": "string", "pattern": .string(membersPattern),
                 "description": "The members that lead to the rows: places, or answer.places.",
             ],
             "columns": [
@@ -327,8 +368,16 @@ package enum ManifestSchema {
             ],
         ],
         "oneOf": [["required": ["operation"]], ["required": ["events"]]],
+        "dependentRequired": ["arguments": ["operation"], "every": ["operation"]],
         "patternProperties": annotations,
         "additionalProperties": false,
+        "allOf": [
+            [
+                "if": has("as", ["const": "chart"]),
+                "then": has("columns", ["contains": has("number", ["const": true])]),
+            ],
+            ["if": has("as", ["const": "details"]), "then": has("columns", ["minItems": 1])],
+        ],
     ]
 
     private static let column: JSONValue = [
@@ -336,7 +385,8 @@ package enum ManifestSchema {
         "properties": [
             "title": title("The heading; by default, the members' names."),
             "value": [
-                "type": "string", "minLength": 1, "description": "The members that lead from the row to the value.",
+                "type": "string", "pattern": .string(membersPattern),
+                "description": "The members that lead from the row to the value.",
             ],
             "number": [
                 "type": "boolean", "default": false,
@@ -351,14 +401,28 @@ package enum ManifestSchema {
 
     // MARK: Parts
 
-    private static let identifier: JSONValue = ["type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$"]
+    private static let identifier: JSONValue = ["type": "string", "pattern": .string("^\(identifierPattern)$")]
     private static let symbol: JSONValue = ["type": "string", "pattern": "^[!-~]+$"]
 
     private static func title(_ text: String) -> JSONValue {
         [
-            "type": "string", "minLength": 1, "maxLength": .integer(Int64(ManifestScene.titleLimit)),
+            "type": "string", "minLength": 1, "pattern": "^[^\\u0000-\\u001F\\u007F-\\u009F]*$",
+            // A schema counts code points, and the host characters, of which only those of ASCII are one code point each.
+            "if": ["pattern": "^[ -~]*$"], "then": ["maxLength": .integer(Int64(ManifestScene.titleLimit))],
             "description": .string(text),
         ]
+    }
+
+    /// The names of a map: those that a pattern describes, and annotations.
+    private static func names(_ pattern: String) -> JSONValue { ["pattern": .string("^(\\$|\(pattern)$)")] }
+
+    /// An object that has a member of a form.
+    ///
+    /// - Parameter isDefault: Whether an object without the member counts, too.
+    private static func has(_ name: String, _ form: JSONValue, isDefault: Bool = false) -> JSONValue {
+        var schema: JSONObject = ["properties": .object([name: form])]
+        if !isDefault { schema["required"] = [.string(name)] }
+        return .object(schema)
     }
 
     private static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/$defs/\(name)")] }
@@ -371,4 +435,7 @@ package enum ManifestSchema {
 
     /// Allows keys such as `$schema` and `$comment` in any object.
     private static let annotations: JSONValue = ["^\\$": true]
+
+    /// An object without such keys, all of whose members count.
+    private static let withoutAnnotations: JSONValue = ["propertyNames": ["pattern": "^[^$]"]]
 }

@@ -2,14 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CSQLite
-
-#if canImport(Glibc)
-    internal import Glibc
-    // As in Monitor: the compiler may take `stat` from this module.
-    internal import SwiftOverlayShims
-#else
-    internal import Darwin
-#endif
+internal import ConnectorPlatform
 
 /// Reserves space on the volume for the writes that empty the outbox: recording deliveries, dropping events, and checkpointing the log.
 ///
@@ -85,8 +78,5 @@ struct VolumeReserve: Sendable {
     }
 
     /// The length of the file, or of the one beside it with a suffix; 0 if there is none.
-    private func length(_ suffix: String) -> Int64 {
-        var status = stat()
-        return unsafe lstat(path + suffix, &status) == 0 ? Int64(status.st_size) : 0
-    }
+    private func length(_ suffix: String) -> Int64 { UntimedStatus(path + suffix)?.size ?? 0 }
 }

@@ -105,10 +105,12 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter file: The file that receives the note, besides standard error. This call creates its directories and
     ///   reserves its blocks, so that a full disk loses no note; a process that exits normally leaves no file.
-    /// - Returns: Whether the handlers are installed; false if the process is out of file descriptors.
+    /// - Returns: Whether the handlers are installed; false if the process is out of file descriptors, or the text is no path, such
+    ///   as one with a NUL.
     @discardableResult
     public static func install(file: String? = nil) -> Bool {
-        unsafe fatal_signal_install(file) == 0
+        if let file, !file.isEmpty, !file.canBePath { return false }
+        return unsafe fatal_signal_install(file) == 0
     }
 
     /// Installs the same handlers, which leave the note in memory that another process shares.
@@ -146,6 +148,7 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Returns: Nil if there is no file, or no note in it.
     public static func note(in file: String) -> CrashNote? {
+        guard file.canBePath else { return nil }
         let descriptor = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

@@ -35,7 +35,9 @@ package enum ExitWatch {
 
     /// Describes what keeps the process from exiting.
     private static func reason(_ thread: UInt) -> String {
-        if let path = PluginImages.shared.pathBeingLoaded { return "a constructor of \(path) does not return" }
+        if let path = PluginImages.shared.pathBeingLoaded {
+            return "a constructor of \(path.withGivenPaths) does not return"
+        }
         guard let plugin = unsafe fatal_signal_plugin_of_thread(thread) else {
             return "the process does not exit"
         }

@@ -20,23 +20,18 @@ package struct FileID: Sendable, Hashable {
     }
 
     /// Identifies the file at a path; nil if there is none.
-    package init?(_ path: String) {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return nil }
-        self.init(status)
+    package init?(_ path: String) { self.init(path, in: AT_FDCWD) }
+
+    /// Identifies the entry of an open directory; nil if there is none of that name.
+    package init?(_ name: String, in directory: Int32) {
+        guard let status = UntimedStatus(name, in: directory) else { return nil }
+        (device, number) = (status.device, status.number)
     }
 
     /// Identifies an open file; nil if the descriptor is invalid.
     package init?(_ descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    /// Identifies the entry of an open directory; nil if there is none of that name.
-    package init?(_ name: String, in directory: Int32) {
-        var status = stat()
-        guard unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         self.init(status)
     }
 }

@@ -20,7 +20,7 @@ package enum NearbyPath {
     ///
     /// Reads the directory that should have the first missing name, so only paths that somebody has named come here.
     package static func remedy(for path: String, otherwise remedy: String = "check the path") -> String {
-        meant(by: path).map { "did you mean \($0.excerpt)?" } ?? remedy
+        meant(by: path).map { "did you mean \($0.withGivenPaths.excerpt)?" } ?? remedy
     }
 
     /// The existing path in which one name replaces the first missing one; nil if no name is close.

@@ -10,6 +10,8 @@ extension Embedded {
 "c/Makefile": ##"""
 # Yours to change. What builds and tests the plugin is in generated/rules.mk.
 CFLAGS ?= -O2 -g
+# Libraries that the plugin needs, such as -lz.
+LDLIBS ?=
 HOST ?= connector-host
 
 include generated/rules.mk
@@ -21,13 +23,23 @@ include generated/rules.mk
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
-sources := $(wildcard src/*.c)
+sources := $(shell find src -name '*.c')
+objects := $(sources:%.c=.build/%.o)
+# What no library defines is an error here already, as it is with every linker for macOS.
+ifneq ($(shell uname),Darwin)
+complete := -Wl,-z,defs
+endif
 
 all: $(image)
 
-$(image): $(sources) $(wildcard src/*.h generated/connector/*.h generated/connector/services/*.h)
-	$(CC) -std=c99 -Wall -Wextra -pedantic $(CFLAGS) -fPIC -shared -fvisibility=hidden -Igenerated $(sources) -o $@.new
+# A folder changes when a source is removed from it.
+$(image): $(objects) $(shell find src -type d) $(MAKEFILE_LIST)
+	$(CC) $(CFLAGS) -shared $(complete) $(objects) $(LDFLAGS) $(LDLIBS) -o $@.new
 	mv $@.new $@
+
+.build/%.o: %.c $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -Wall -Wextra -pedantic $(CFLAGS) -fPIC -fvisibility=hidden -Igenerated -MMD -MP -c $< -o $@
 
 status: $(image)
 	"$(HOST)" status --simulate
@@ -40,7 +52,9 @@ certify: $(image)
 	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -f $(image)
+	rm -rf $(image) .build
+
+-include $(objects:.o=.d)
 
 """##,
 "c/src/@NAME@.c": ##"""
@@ -539,6 +553,8 @@ jobs:
 "cpp/Makefile": ##"""
 # Yours to change. What builds and tests the plugin is in generated/rules.mk.
 CXXFLAGS ?= -O2 -g
+# Libraries that the plugin needs, such as -lz.
+LDLIBS ?=
 HOST ?= connector-host
 
 include generated/rules.mk
@@ -550,13 +566,23 @@ include generated/rules.mk
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
-sources := $(wildcard src/*.cpp)
+sources := $(shell find src -name '*.cpp')
+objects := $(sources:%.cpp=.build/%.o)
+# What no library defines is an error here already, as it is with every linker for macOS.
+ifneq ($(shell uname),Darwin)
+complete := -Wl,-z,defs
+endif
 
 all: $(image)
 
-$(image): $(sources) $(wildcard src/*.hpp generated/connector/*.hpp generated/connector/*.h generated/connector/services/*.h)
-	$(CXX) -std=c++17 -Wall -Wextra -pedantic $(CXXFLAGS) -fPIC -shared -fvisibility=hidden -Igenerated $(sources) -o $@.new
+# A folder changes when a source is removed from it.
+$(image): $(objects) $(shell find src -type d) $(MAKEFILE_LIST)
+	$(CXX) $(CXXFLAGS) -shared $(complete) $(objects) $(LDFLAGS) $(LDLIBS) -o $@.new
 	mv $@.new $@
+
+.build/%.o: %.cpp $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -Wall -Wextra -pedantic $(CXXFLAGS) -fPIC -fvisibility=hidden -Igenerated -MMD -MP -c $< -o $@
 
 status: $(image)
 	"$(HOST)" status --simulate
@@ -569,7 +595,9 @@ certify: $(image)
 	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -f $(image)
+	rm -rf $(image) .build
+
+-include $(objects:.o=.d)
 
 """##,
 "cpp/src/@NAME@.cpp": ##"""
@@ -727,7 +755,7 @@ include generated/rules.mk
 """##,
 "rust/generated/rules.mk": ##"""
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test certify clean
+.PHONY: all status test certify clean always
 .DEFAULT_GOAL := all
 export CARGO_TARGET_DIR
 
@@ -736,10 +764,11 @@ cargo := env -u MAKEFLAGS cargo
 
 all: $(image)
 
-$(image): Cargo.toml @NAME@.manifest.json $(wildcard src/*.rs src/*/*.rs generated/connector/src/*.rs)
+# Cargo knows what has changed. The image stays as it is unless it differs.
+$(image): always
 	$(cargo) build --quiet --offline --release
-	cp "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@.new
-	mv $@.new $@
+	cmp -s "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@ || \
+		{ cp "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@.new && mv $@.new $@; }
 
 status: $(image)
 	"$(HOST)" status --simulate
@@ -968,7 +997,7 @@ import Testing
 """##,
 "swift/generated/rules.mk": ##"""
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test certify clean
+.PHONY: all status test certify clean always
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
@@ -976,10 +1005,10 @@ swift := env -u MAKEFLAGS swift
 
 all: $(image)
 
-$(image): Package.swift $(wildcard Sources/@NAME@/*)
+# SwiftPM knows what has changed. The image stays as it is unless it differs.
+$(image): always
 	$(swift) build --scratch-path "$(SCRATCH)"
-	cp "$(SCRATCH)/debug/lib@NAME@.so" $@.new
-	mv $@.new $@
+	cmp -s "$(SCRATCH)/debug/lib@NAME@.so" $@ || { cp "$(SCRATCH)/debug/lib@NAME@.so" $@.new && mv $@.new $@; }
 
 status: $(image)
 	"$(HOST)" status --simulate

@@ -101,6 +101,12 @@ public struct HTTPOptions: Sendable {
         additionalTrustRoots.map { AuthorityFile(path: $0, isFromEnvironment: $0 == environmentTrustRoot) }
     }
 
+    /// Changes the paths of the files.
+    package mutating func mapFiles(_ path: (String) -> String) {
+        additionalTrustRoots = additionalTrustRoots.map(path)
+        environmentTrustRoot = environmentTrustRoot.map(path)
+    }
+
     /// What is wrong with the proxies and the files of authorities, which fails requests that need them. Reads the files.
     package func faults() -> [String] {
         let files = authorityFiles.compactMap { file -> ServiceFailure? in
@@ -111,6 +117,6 @@ public struct HTTPOptions: Sendable {
                 return error
             }
         }
-        return (proxies.faults + files).map(\.message)
+        return (proxies.faults + files).map(\.message.withGivenPaths)
     }
 }

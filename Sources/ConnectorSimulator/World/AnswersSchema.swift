@@ -5,8 +5,8 @@ package import ConnectorBase
 
 /// The JSON Schema (draft 2020-12) of a file of answers, for editors.
 ///
-/// It accepts what ``SimulatedWorld`` accepts, as far as a schema can express it. Only the host checks what templates refer to, and that
-/// the manifest has the operations.
+/// It accepts what ``SimulatedWorld`` accepts, and refuses what that refuses, as far as a schema can express it. Only the host checks what
+/// templates refer to, the settings of a `fault`, days that no month has, sizes in bytes, and that answers fit the manifest.
 package enum AnswersSchema {
     /// The schema as JSON.
     package static var json: JSONValue {
@@ -26,6 +26,7 @@ package enum AnswersSchema {
                 ],
                 "time": [
                     "type": "string",
+                    "pattern": .string(timePattern),
                     "description":
                         "The time of day that the plugin reads on its clock, which stands still, such as 2026-01-31T09:30:00Z.",
                 ],
@@ -56,6 +57,16 @@ package enum AnswersSchema {
             "additionalProperties": false,
             "required": ["version"],
             "anyOf": [["required": ["answers"]], ["required": ["operations"]], ["required": ["timeline"]]],
+            "allOf": [
+                [
+                    "if": ["not": ["required": ["operations"]]],
+                    "then": timeline(without: ["error", "operations", "keep", "remove"]),
+                ],
+                [
+                    "if": ["required": ["operations"], "not": ["required": ["answers"]]],
+                    "then": timeline(without: ["fault", "answers"]),
+                ],
+            ],
             "$defs": [
                 "duration": duration,
                 "place": place,
@@ -102,6 +113,19 @@ package enum AnswersSchema {
         ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]
     }
 
+    /// A duration within bounds.
+    private static func boundedDuration(_ description: String? = nil, pattern: String) -> JSONValue {
+        var schema: JSONObject = ["$ref": "#/$defs/duration", "pattern": .string(pattern)]
+        if let description { schema["description"] = .string(description) }
+        return .object(schema)
+    }
+
+    /// A file whose timeline changes nothing of this kind.
+    private static func timeline(without names: [String]) -> JSONValue {
+        let forbidden = JSONObject(names.map { ($0, JSONValue.bool(false)) })
+        return ["properties": ["timeline": ["items": ["properties": .object(forbidden)]]]]
+    }
+
     /// Where a record is.
     private static var place: JSONValue {
         [
@@ -141,7 +165,7 @@ package enum AnswersSchema {
                 "code": codes,
                 "message": ["type": "string", "description": "Its text may refer to values of the call."],
                 "retryable": ["type": "boolean"],
-                "retryAfter": reference("duration"),
+                "retryAfter": boundedDuration(pattern: delayPattern),
             ],
             "patternProperties": annotations,
             "additionalProperties": false,
@@ -171,7 +195,10 @@ package enum AnswersSchema {
                             "description":
                                 "A text that the body contains, or JSON of which it has at least every member."
                         ],
-                        "base64": ["type": "string", "description": "The body, if it is not text."],
+                        "base64": [
+                            "type": "string", "pattern": .string(base64Pattern),
+                            "description": "The body, if it is not text.",
+                        ],
                         "sha256": [
                             "type": "string", "pattern": "^[0-9a-f]{64}$",
                             "description": "The SHA-256 of the body, in hexadecimal.",
@@ -187,15 +214,20 @@ package enum AnswersSchema {
                     "maximum": 1_000_000,
                     "description": "How many requests get the answer; all, if absent.",
                 ],
-                "delay": [
-                    "$ref": "#/$defs/duration",
-                    "description": "How long the response is delayed, at most 1h.",
-                ],
+                "delay": boundedDuration("How long the response is delayed, at most 1h.", pattern: delayPattern),
                 "status": ["type": "integer", "minimum": 200, "maximum": 999],
-                "headers": ["type": "object", "additionalProperties": ["type": "string"]],
+                "headers": [
+                    "type": "object",
+                    "additionalProperties": [
+                        "type": "string", "pattern": "^[^\\u0000-\\u0008\\u000A-\\u001F\\u007F]*$",
+                    ],
+                    "propertyNames": ["pattern": "^[!-9;-~]+$"],
+                ],
                 "json": true,
                 "text": ["type": "string"],
-                "base64": ["type": "string", "description": "A body that is not text."],
+                "base64": [
+                    "type": "string", "pattern": .string(base64Pattern), "description": "A body that is not text.",
+                ],
                 "error": [
                     "type": "object",
                     "properties": [
@@ -268,7 +300,7 @@ package enum AnswersSchema {
                     "maximum": 1_000_000,
                     "description": "How many calls get the answer; all, if absent.",
                 ],
-                "delay": ["$ref": "#/$defs/duration", "description": "How long the call takes, at most 1h."],
+                "delay": boundedDuration("How long the call takes, at most 1h.", pattern: delayPattern),
                 "read": ["$ref": "#/$defs/place", "description": "The record that must exist: ${record}."],
                 "remove": [
                     "$ref": "#/$defs/place",
@@ -295,21 +327,21 @@ package enum AnswersSchema {
             "type": "object",
             "properties": [
                 "at": ["$ref": "#/$defs/duration", "description": "When it first happens."],
-                "every": ["$ref": "#/$defs/duration", "description": "How often it happens from then on."],
+                "every": boundedDuration("How often it happens from then on.", pattern: positivePattern),
                 "times": [
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1_000_000,
                     "description": "How often it happens at most.",
                 ],
-                "for": [
-                    "$ref": "#/$defs/duration",
-                    "description": "How long the fault, the error or the answers last; for good if absent.",
-                ],
+                "for": boundedDuration(
+                    "How long the fault, the error or the answers last; for good if absent.",
+                    pattern: positivePattern
+                ),
                 "event": [
                     "type": "object",
                     "properties": [
-                        "name": ["type": "string", "pattern": "^[A-Za-z][A-Za-z0-9._-]*$"],
+                        "name": ["type": "string", "pattern": "^[A-Za-z][A-Za-z0-9._-]{0,63}$"],
                         "payload": ["description": "Its texts may refer to ${count} and ${time}."],
                     ],
                     "patternProperties": annotations,
@@ -342,8 +374,40 @@ package enum AnswersSchema {
             "patternProperties": annotations,
             "additionalProperties": false,
             "anyOf": [["required": ["at"]], ["required": ["every"]]],
+            "dependentRequired": ["times": ["every"]],
+            "allOf": [
+                oneOrMore(of: ["event", "keep", "remove"] + lasting),
+                ["if": ["required": ["for"]], "then": oneOrMore(of: lasting)],
+            ],
         ]
     }
+
+    /// What an entry of the timeline can begin that lasts for a while.
+    private static let lasting = ["fault", "error", "answers", "operations"]
+
+    /// An object that has at least one of these members.
+    private static func oneOrMore(of names: [String]) -> JSONValue {
+        ["anyOf": .array(names.map { ["required": [.string($0)]] })]
+    }
+
+    // MARK: Patterns
+
+    /// A duration of at most an hour.
+    private static let delayPattern: String = {
+        let milliseconds = "([0-9]{1,6}|[12][0-9]{6}|3[0-5][0-9]{5}|3600000)ms"
+        let seconds = "([0-9]{1,3}|[12][0-9]{3}|3[0-5][0-9]{2}|3600)s"
+        return "^0*(\(milliseconds)|\(seconds)|([0-9]|[1-5][0-9]|60)m|[01]h)$"
+    }()
+    /// A duration of more than nothing.
+    private static let positivePattern = "^0*[1-9]"
+    /// RFC 3339, in the years that ``Timestamp`` reads.
+    private static let timePattern: String = {
+        let date = "(19[7-9][0-9]|2[0-4][0-9]{2}|2500)-[0-9]{2}-[0-9]{2}"
+        return "^\(date)[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
+    }()
+    private static let base64Pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
+    // MARK: Parts
 
     /// Allows keys such as `$schema` and `$comment` in any object.
     private static let annotations: JSONValue = ["^\\$": true]

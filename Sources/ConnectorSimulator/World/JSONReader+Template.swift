@@ -33,7 +33,12 @@ extension JSONReader {
     private mutating func template(_ text: String, at place: JSONPath, _ scope: [String]) -> JSONTemplate {
         guard text.utf8.contains(UInt8(ascii: "$")) else { return .value(.string(text)) }
         do throws(Template.ParseError) {
-            return .text(try Template(parsing: text) { Self.isReference($0, scope) }, at: place)
+            let template = try Template(
+                parsing: text,
+                isName: { Self.isReference($0, scope) },
+                otherwise: "names no value"
+            )
+            return .text(template, at: place)
         } catch {
             guard hasRoom() else { return .value(.null) }
             let needs = [

@@ -66,6 +66,22 @@ indirect enum JSONTemplate: Sendable {
         }
     }
 
+    /// The JSON, if nothing in it is a reference; nil otherwise.
+    var constant: JSONValue? {
+        switch self {
+        case .value(let value): return value
+        case .text: return nil
+        case .array(let elements):
+            let values = elements.compactMap(\.constant)
+            return values.count == elements.count ? .array(values) : nil
+        case .object(let members):
+            let values = members.compactMap { member in
+                member.value.constant.map { JSONObject.Member(name: member.name, value: $0) }
+            }
+            return values.count == members.count ? .object(JSONObject(unique: values)) : nil
+        }
+    }
+
     /// The names in all references, such as `args.id`, and the place of each in the file.
     var references: [(name: String, place: JSONPath)] {
         switch self {

@@ -25,6 +25,8 @@ struct OperationAnswer: Sendable {
     var keep: Kept?
     /// How the call ends.
     var outcome: Outcome
+    /// Where the answer is in its text; nil before a manifest is known.
+    var place: FilePosition?
 
     /// Where a record is: its collection, and its key there.
     struct RecordReference: Sendable {
@@ -62,10 +64,11 @@ struct OperationAnswer: Sendable {
 }
 
 extension OperationAnswer {
-    /// The same answer, with the label of the operation that a call of this name reaches.
-    func labelled(by manifest: Manifest) -> OperationAnswer {
+    /// The same answer, with the label of the operation that a call of this name reaches, and its place.
+    func labelled(by manifest: Manifest, at place: FilePosition?) -> OperationAnswer {
         guard let (capability, operation) = manifest.operation(named: self.operation) else { return self }
         var answer = self
+        answer.place = place
         answer.operation = manifest.capabilities.label(of: operation.name, in: capability.id)
         return answer
     }
@@ -97,7 +100,8 @@ extension OperationAnswer {
         if let keep { values["record"] = try records.keep(keep, values) }
         if let list { values["records"] = .array(records.all(in: try list.text(values))) }
         switch outcome {
-        case .result(let template): return StandIn.Answer(.success(try template.filled(values)), delay: delay)
+        case .result(let template):
+            return StandIn.Answer(.success(try template.filled(values)), delay: delay, place: place)
         case .failure(let failure): return StandIn.Answer(.failure(try failure.filled(values)), delay: delay)
         }
     }

@@ -19,6 +19,8 @@ package final class SimulatedOperations: Sendable {
     }
 
     private let clock: any HostClock
+    /// The name of the file that has the answers.
+    private let file: String
     private let state: Mutex<State>
 
     /// Creates an interface without records.
@@ -26,6 +28,7 @@ package final class SimulatedOperations: Sendable {
     /// - Parameter world: The answers, labeled by the manifest of the plugin that they replace.
     package init(_ world: SimulatedWorld, clock: any HostClock) {
         self.clock = clock
+        file = world.file
         state = Mutex(State(answers: AnswerSequence(world.operations ?? [])))
     }
 
@@ -57,18 +60,19 @@ package final class SimulatedOperations: Sendable {
                     if let answer { return answer }
                 }
                 return try state.answers.answer(label, arguments, values, &state.records)
-                    ?? StandIn.Answer(.failure(Self.unanswered(label, arguments)))
+                    ?? StandIn.Answer(.failure(unanswered(label, arguments)))
             } catch {
                 return StandIn.Answer(.failure(error))
             }
         }
     }
 
-    private static func unanswered(_ label: String, _ arguments: JSONObject) -> ConnectorError {
-        ConnectorError(
+    /// The error of a call that no answer matches, with the remedy in its message, because the C ABI carries no other text.
+    private func unanswered(_ label: String, _ arguments: JSONObject) -> ConnectorError {
+        let given = JSONValue.object(arguments).serialized().excerpt
+        return ConnectorError(
             .unsupported,
-            "no answer is written for \(label) with \(JSONValue.object(arguments).serialized().excerpt)",
-            fix: "add one to \"operations\" in the file of answers"
+            "\(file) has no answer for \(label) with \(given); add one to its \"operations\""
         )
     }
 

@@ -46,6 +46,9 @@ package struct SimulatedWorld: Sendable {
     /// Whether the file takes the place of a whole plugin.
     package var hasOperations: Bool { operations != nil }
 
+    /// The name of the file that has the answers.
+    var file: String { text.file }
+
     /// Whether anything happens without a call.
     package var hasTimeline: Bool { !timeline.isEmpty }
 
@@ -115,64 +118,19 @@ package struct SimulatedWorld: Sendable {
 
     /// The same answers, for the plugin of a manifest that reveals no faults in them.
     package func labelled(by manifest: Manifest) -> SimulatedWorld {
-        var world = self
-        world.operations = operations?.map { $0.labelled(by: manifest) }
-        for index in timeline.indices {
-            world.timeline[index].operations = timeline[index].operations?.map { $0.labelled(by: manifest) }
-        }
-        return world
-    }
-}
-
-extension JSONReader {
-    /// Checks answers against the operations of a manifest.
-    ///
-    /// - Parameter place: The object whose `operations` they are.
-    fileprivate mutating func check(_ answers: [OperationAnswer], _ manifest: Manifest, at place: JSONPath) {
-        for (index, answer) in answers.enumerated() {
-            let here = place.appending("operations").appending(index)
-            if let operation = manifest.operation(named: answer.operation)?.operation {
-                check(answer, operation, at: here)
-            } else {
-                report(manifest.unknownOperation(answer.operation), at: here.appending("operation"))
+        var reader = JSONReader([text])
+        func labelled(_ answers: [OperationAnswer]?, at place: JSONPath) -> [OperationAnswer]? {
+            answers?.enumerated().map { index, answer in
+                let here = place.appending("operations").appending(index)
+                return answer.labelled(by: manifest, at: reader.position(of: here))
             }
         }
-    }
-
-    /// Checks an answer against the signature of its operation.
-    private mutating func check(_ answer: OperationAnswer, _ operation: Operation, at place: JSONPath) {
-        let inputs = operation.signature.parameters.filter { $0.direction == .in }.map(\.name)
-        for name in answer.arguments?.object?.names ?? [] where !inputs.contains(name) {
-            unknown(name, of: operation, inputs, at: place.appending("when").appending(name), .name)
+        var world = self
+        world.operations = labelled(operations, at: root)
+        for index in timeline.indices {
+            let place = root.appending("timeline").appending(index)
+            world.timeline[index].operations = labelled(timeline[index].operations, at: place)
         }
-        for reference in answer.templates.flatMap(\.references) {
-            let steps = reference.name.split(ascii: ".").map(String.init)
-            guard steps.count > 1, steps[0] == "args", !inputs.contains(steps[1]) else { continue }
-            unknown(steps[1], of: operation, inputs, at: reference.place, .value)
-        }
-        if answer.delay > .zero, !operation.signature.isAsync {
-            report(
-                .invalidValue,
-                "\(operation.name) returns at once, and cannot be delayed",
-                fix: "remove \"delay\", or declare the operation async in the manifest",
-                at: place.appending("delay")
-            )
-        }
-    }
-
-    private mutating func unknown(
-        _ name: String,
-        of operation: Operation,
-        _ inputs: [String],
-        at place: JSONPath,
-        _ part: JSONLocator.Part
-    ) {
-        report(
-            .invalidValue,
-            "\(operation.name) has no parameter \"\(name.excerpt)\"",
-            fix: suggestion(for: name, among: inputs) ?? "call it as \(operation.name)\(operation.signature)",
-            at: place,
-            part
-        )
+        return world
     }
 }

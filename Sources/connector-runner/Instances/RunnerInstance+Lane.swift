@@ -62,7 +62,12 @@ extension CallFrame {
         // Once all of it is taken: the host may give up a long message while it arrives.
         guard !stream.isWithdrawn else { throw RunnerInstance.givenUp }
         try call(operation, of: instance)
-        try send(to: &stream, operation.layout)
+        do throws(ConnectorError) {
+            try send(to: &stream, operation.layout)
+        } catch {
+            if error.code == .misbehaved { instance.context.misbehaved(error.message) }
+            throw error
+        }
     }
 
     fileprivate mutating func answerBatch(

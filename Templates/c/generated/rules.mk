@@ -3,13 +3,23 @@
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
-sources := $(wildcard src/*.c)
+sources := $(shell find src -name '*.c')
+objects := $(sources:%.c=.build/%.o)
+# What no library defines is an error here already, as it is with every linker for macOS.
+ifneq ($(shell uname),Darwin)
+complete := -Wl,-z,defs
+endif
 
 all: $(image)
 
-$(image): $(sources) $(wildcard src/*.h generated/connector/*.h generated/connector/services/*.h)
-	$(CC) -std=c99 -Wall -Wextra -pedantic $(CFLAGS) -fPIC -shared -fvisibility=hidden -Igenerated $(sources) -o $@.new
+# A folder changes when a source is removed from it.
+$(image): $(objects) $(shell find src -type d) $(MAKEFILE_LIST)
+	$(CC) $(CFLAGS) -shared $(complete) $(objects) $(LDFLAGS) $(LDLIBS) -o $@.new
 	mv $@.new $@
+
+.build/%.o: %.c $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -Wall -Wextra -pedantic $(CFLAGS) -fPIC -fvisibility=hidden -Igenerated -MMD -MP -c $< -o $@
 
 status: $(image)
 	"$(HOST)" status --simulate
@@ -22,4 +32,6 @@ certify: $(image)
 	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -f $(image)
+	rm -rf $(image) .build
+
+-include $(objects:.o=.d)

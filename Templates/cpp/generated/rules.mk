@@ -3,13 +3,23 @@
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
-sources := $(wildcard src/*.cpp)
+sources := $(shell find src -name '*.cpp')
+objects := $(sources:%.cpp=.build/%.o)
+# What no library defines is an error here already, as it is with every linker for macOS.
+ifneq ($(shell uname),Darwin)
+complete := -Wl,-z,defs
+endif
 
 all: $(image)
 
-$(image): $(sources) $(wildcard src/*.hpp generated/connector/*.hpp generated/connector/*.h generated/connector/services/*.h)
-	$(CXX) -std=c++17 -Wall -Wextra -pedantic $(CXXFLAGS) -fPIC -shared -fvisibility=hidden -Igenerated $(sources) -o $@.new
+# A folder changes when a source is removed from it.
+$(image): $(objects) $(shell find src -type d) $(MAKEFILE_LIST)
+	$(CXX) $(CXXFLAGS) -shared $(complete) $(objects) $(LDFLAGS) $(LDLIBS) -o $@.new
 	mv $@.new $@
+
+.build/%.o: %.cpp $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -Wall -Wextra -pedantic $(CXXFLAGS) -fPIC -fvisibility=hidden -Igenerated -MMD -MP -c $< -o $@
 
 status: $(image)
 	"$(HOST)" status --simulate
@@ -22,4 +32,6 @@ certify: $(image)
 	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -f $(image)
+	rm -rf $(image) .build
+
+-include $(objects:.o=.d)

@@ -1,5 +1,5 @@
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test certify clean
+.PHONY: all status test certify clean always
 .DEFAULT_GOAL := all
 export CARGO_TARGET_DIR
 
@@ -8,10 +8,11 @@ cargo := env -u MAKEFLAGS cargo
 
 all: $(image)
 
-$(image): Cargo.toml @NAME@.manifest.json $(wildcard src/*.rs src/*/*.rs generated/connector/src/*.rs)
+# Cargo knows what has changed. The image stays as it is unless it differs.
+$(image): always
 	$(cargo) build --quiet --offline --release
-	cp "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@.new
-	mv $@.new $@
+	cmp -s "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@ || \
+		{ cp "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@.new && mv $@.new $@; }
 
 status: $(image)
 	"$(HOST)" status --simulate

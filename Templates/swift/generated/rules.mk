@@ -1,5 +1,5 @@
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test certify clean
+.PHONY: all status test certify clean always
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
@@ -7,10 +7,10 @@ swift := env -u MAKEFLAGS swift
 
 all: $(image)
 
-$(image): Package.swift $(wildcard Sources/@NAME@/*)
+# SwiftPM knows what has changed. The image stays as it is unless it differs.
+$(image): always
 	$(swift) build --scratch-path "$(SCRATCH)"
-	cp "$(SCRATCH)/debug/lib@NAME@.so" $@.new
-	mv $@.new $@
+	cmp -s "$(SCRATCH)/debug/lib@NAME@.so" $@ || { cp "$(SCRATCH)/debug/lib@NAME@.so" $@.new && mv $@.new $@; }
 
 status: $(image)
 	"$(HOST)" status --simulate

@@ -70,6 +70,13 @@ struct WebConsoleOptionsTests {
         #expect(throws: Never.self) { try options.check() }
     }
 
+    @Test func `an empty host cannot be listened on, and the error says that it is empty`() {
+        var options = WebConsole.Options()
+        options.address.host = ""
+        let error = #expect(throws: ConnectorError.self) { try options.check() }
+        #expect(error?.code == .invalidValue && error?.message.hasSuffix("it is empty") == true)
+    }
+
     @Test(arguments: [-1, 65536, 70000])
     func `a number that is no port cannot be the port`(_ port: Int) {
         var options = WebConsole.Options()

@@ -115,7 +115,8 @@ import Testing
         let command = "send segment track event=Seen userId=u --config ../connectors.json"
         let script = "mkdir removed && cd removed && rmdir ../removed && exec '\(Program.path)' \(command)"
         let result = try await Child(start: "/bin/sh", ["-c", script], program).finish()
-        #expect(result.status == 1 && result.error.contains("the outbox has no directory"), "\(result)")
+        let problem = "../connectors.json is relative to the working directory, which was removed"
+        #expect(result.status == 2 && result.error.contains(problem), "\(result)")
         try await bench.sink.stop()
     }
 

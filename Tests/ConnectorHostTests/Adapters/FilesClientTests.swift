@@ -127,6 +127,29 @@ struct FilesClientTests {
         await host.close()
     }
 
+    @Test(arguments: ["", "local\u{0}.png", "files", "absent"])
+    func `what is no file is not put, and the error names the connector and what to do`(_ name: String) async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        directory.write([1], to: "local")
+        let path = name.isEmpty ? "" : "\(directory.path)/\(name)"
+        let error = try await failure { () async throws(ConnectorError) in try await files.put("a", .file(path)) }
+        #expect(error.code == .unreadable && error.connector == "files/a" && error.fix != nil, "\(error)")
+        #expect(try await files.list().files == [] && uploads == [])
+        await host.close()
+    }
+
+    @Test func `an error of a sequence names the connector`() async throws {
+        struct Failure: Error {}
+        let host = try await host()
+        let files = try host.files("files/a")
+        let broken = AsyncThrowingStream<[UInt8], any Error> { $0.finish(throwing: Failure()) }
+        let error = try await failure { () async throws(ConnectorError) in try await files.put("a", .pieces(broken)) }
+        #expect(error.code == .failed && error.connector == "files/a" && error.fix != nil, "\(error)")
+        #expect(uploads == [])
+        await host.close()
+    }
+
     @Test func `a put of pieces whose upload ends with a reload is aborted, and may be tried again`() async throws {
         let host = try await host()
         let files = try host.files("files/a")

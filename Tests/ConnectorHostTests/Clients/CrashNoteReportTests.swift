@@ -81,4 +81,14 @@ import Testing
         #expect(CrashNote.note(in: "\(directory.path)/crash") == nil)
         #expect(CrashNote.note(in: "\(directory.path)/absent") == nil)
     }
+
+    @Test func `a path with a NUL is that of no note`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = "\(directory.path)/crash"
+        try directory.write("crash", note)
+        #expect(CrashNote.take(from: "\(file)\u{0}x") == nil)
+        #expect(!CrashNote.install(file: "\(file)\u{0}x"))
+        #expect(CrashNote.note(in: file)?.process == 7)
+    }
 }

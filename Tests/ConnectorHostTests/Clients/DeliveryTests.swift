@@ -68,6 +68,18 @@ import Testing
         #expect(second["anonymousId"]?.string == analytics.anonymousId)
     }
 
+    @Test func `a time that is given arrives to the nanosecond, and one that is added has milliseconds`() async throws {
+        let test = try await opened()
+        let analytics = try test.host.analytics("vendors/a")
+        test.clock.advance(by: .nanoseconds(123_456_789))
+        try await analytics.track("Seen")
+        #expect(try await last(test, "vendors/a")["timestamp"] == "2026-01-01T00:00:00.123Z")
+        var event = AnalyticsEvent.track("Seen", anonymousId: "device")
+        event.timestamp = Timestamp(parsing: "2026-01-01T00:00:00.123456789Z")
+        try await analytics.send(event)
+        #expect(try await last(test, "vendors/a")["timestamp"] == "2026-01-01T00:00:00.123456789Z")
+    }
+
     @Test func `stamping an event does not overwrite what it already says`() async throws {
         let test = try await opened()
         let analytics = try test.host.analytics("vendors")
@@ -88,6 +100,30 @@ import Testing
         #expect(try await analytics.deliver([event]).map(\.outcome) == [.accepted])
         let error = try await failure { () throws(ConnectorError) in try await analytics.deliver([]) }
         #expect(error.code == .misbehaved, "the fixture answers for one event, whatever the batch")
+    }
+
+    @Test func `an event of a batch that adapters could not read is rejected by itself, and the others are delivered`()
+        async throws
+    {
+        let test = try await opened()
+        let analytics = try test.host.analytics("vendors/a")
+        let broken = analytics.stamped(.track("Seen", ["share": .number(.nan)]))
+        let deep = (0..<600).reduce(JSONObject()) { inner, _ in ["a": .object(inner)] }
+        let nested = analytics.stamped(.track("Seen", deep))
+        let event = analytics.stamped(.track("Seen"))
+        // The fixture answers for one event, so that it would misbehave if it got more.
+        let answers = try await analytics.deliver([broken, event, nested])
+        #expect(answers.map(\.outcome) == [.rejected, .accepted, .rejected])
+        #expect(answers.map(\.code) == [.invalid, nil, .invalid])
+        #expect(answers[0].reason == "events[0].properties has the number nan, which JSON cannot write")
+        #expect(answers[2].reason?.hasPrefix("events[2].properties makes the event nest deeper") == true)
+        let arrived = try await last(test, "vendors/a").array ?? []
+        #expect(arrived.map { $0["messageId"]?.string } == [event.messageId])
+        #expect(try await analytics.deliver([broken, nested]).map(\.outcome) == [.rejected, .rejected])
+        let empty = CrashReport(level: .error)
+        let refused = try await test.host.crash("vendors/a").deliver([empty])
+        #expect(refused.map(\.reason) == ["reports[0].exceptions or reports[0].message must be given"])
+        await test.host.close()
     }
 
     @Test func `an optional child does not keep an event of a batch from being accepted`() async throws {

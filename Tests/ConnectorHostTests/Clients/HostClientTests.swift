@@ -23,6 +23,26 @@ import Testing
         }
     }
 
+    @Test func `an error quotes a long name that nobody knows as an excerpt`() async throws {
+        let test = try TestHost(TestHost.composite("both", "all", TestHost.leaf("gate")))
+        let name = String(repeating: "n", count: 100_000)
+        let path = #expect(throws: ConnectorError.self) { try test.host.gate(name) }
+        #expect(path?.code == .unknownConnector)
+        await test.host.open()
+        let both = try test.host.gate("both")
+        let gate = try test.host.gate("both/gate")
+        let called = await #expect(throws: ConnectorError.self) { try await gate.call(name) }
+        let calledBoth = await #expect(throws: ConnectorError.self) { try await both.call(name) }
+        let sent = await #expect(throws: ConnectorError.self) { try await gate.send(name) }
+        let arguments: JSONObject = [name: 1]
+        let given = await #expect(throws: ConnectorError.self) { try await gate.call("begin", arguments) }
+        for error in [path, called, calledBoth, sent, given] {
+            let text = try #require(error).description
+            #expect(text.contains("nnn") && text.utf8.count < 1000, "\(text.prefix(400))")
+        }
+        await test.host.close()
+    }
+
     /// A plugin whose first capability has an operation of the same name as the second, and always fails.
     private static let shared = #"""
         #include "fixture.h"

@@ -48,6 +48,8 @@ struct InMemoryClientTests {
         let analytics: any Analytics = memory
         await #expect(throws: ConnectorError.self) { try await analytics.track("") }
         await #expect(throws: ConnectorError.self) { try await analytics.track("Seen", ["share": .number(.nan)]) }
+        let broken = analytics.stamped(.track("Seen", ["share": .number(.nan)]))
+        #expect(try await analytics.deliver([broken]).map(\.outcome) == [.rejected])
         memory.error = ConnectorError(.unavailable, "no network", isRetryable: true)
         let error = await #expect(throws: ConnectorError.self) { try await analytics.track("Seen") }
         #expect(error?.code == .unavailable)
@@ -133,7 +135,9 @@ struct InMemoryClientTests {
         var misnamed = CrashReport(level: .error, message: "broken")
         misnamed.id = "order-17"
         await expect(.invalid) { [misnamed] in try await crash.send(misnamed) }
-        #expect(memory.reports.count == 2)
+        let batch = [misnamed, CrashReport(level: .error, message: "sound")]
+        #expect(try await crash.deliver(batch).map(\.outcome) == [.rejected, .accepted])
+        #expect(memory.reports.map(\.message) == ["low on disk", "from a queue", "sound"])
     }
 
     // MARK: Geocoder
@@ -153,6 +157,8 @@ struct InMemoryClientTests {
         #expect(try await geocoder.geocode("gate brandenburg") == [berlin])
         #expect(try await geocoder.geocode("Germany", limit: 1) == [berlin])
         #expect(try await geocoder.geocode("Paris").isEmpty)
+        #expect(try await geocoder.geocode("%_*?").isEmpty)
+        await expect(.invalid) { _ = try await geocoder.geocode(" \n") }
         #expect(try await geocoder.reverse(cologne.coordinate, limit: 2) == [cologne, berlin])
         let error = await #expect(throws: ConnectorError.self) { try await geocoder.geocode("Berlin", limit: 0) }
         #expect(error?.code == .invalid)
@@ -170,6 +176,12 @@ struct InMemoryClientTests {
             _ = try await database.replace("one", with: ["total": 3], in: "orders", version: made.version)
         }
         await expect(.conflict) { _ = try await database.create(["total": 3], in: "orders", id: "one") }
+        for version in ["", "not a version", "01", "-1"] {
+            await expect(.invalid) {
+                _ = try await database.replace("one", with: ["total": 3], in: "orders", version: version)
+            }
+            await expect(.invalid) { try await database.delete("one", in: "orders", version: version) }
+        }
         try await database.delete("one", in: "orders", version: changed.version)
         await expect(.missing) { _ = try await database.get("one", in: "orders") }
         await expect(.missing) { try await database.delete("one", in: "orders") }
@@ -219,6 +231,23 @@ struct InMemoryClientTests {
         #expect(try await numbers(DatabaseQuery([.init("n", .equal, .integer(large))])) == [large])
         #expect(try await numbers(DatabaseQuery([.init("n", .greater, .integer(large))])) == [large + 1])
         #expect(try await numbers(DatabaseQuery(sort: [.init("n")])) == [large, large + 1])
+        let same = JSONValue.number(Double(large))
+        #expect(try await numbers(DatabaseQuery([.init("n", .equal, same)])) == [large])
+        #expect(try await numbers(DatabaseQuery([.init("n", .greater, same)])) == [large + 1])
+        #expect(try await numbers(DatabaseQuery([.init("n", .lessOrEqual, same)])) == [large])
+        #expect(try await numbers(DatabaseQuery([.init("n", .greater, .number(Double(large) - 1))])).count == 2)
+        for number in [Int64.max, .min] { _ = try await database.create(["n": .integer(number)], in: "limits") }
+        let beyond = JSONValue.number(9_223_372_036_854_775_808)
+        func limits(_ comparison: DatabaseQuery.Comparison, _ value: JSONValue) async throws -> [Int64?] {
+            try await database.query(DatabaseQuery([.init("n", comparison, value)]), in: "limits").records.map {
+                $0.data["n"]?.integer
+            }
+        }
+        #expect(try await limits(.equal, beyond).isEmpty)
+        #expect(try await limits(.less, beyond) == [.max, .min])
+        #expect(try await limits(.less, .number(-9_223_372_036_854_775_808)).isEmpty)
+        #expect(try await limits(.equal, .number(-9_223_372_036_854_775_808)) == [.min])
+        #expect(try await limits(.greater, .number(-1e300)) == [.max, .min])
     }
 
     @Test(arguments: [[], [DatabaseQuery.Order("n", descending: true)]])

@@ -16,6 +16,11 @@ import Testing
         "both":
             #""capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}, "uses": {"a": "settings/1"}"#,
         "circle": #""capabilities": {"settings/1": {}}, "uses": {"other": "things/2"}"#,
+        "maybe":
+            #""capabilities": {"settings/1": {}}, "uses": {"other": {"capability": "things/2", "optional": true}}"#,
+        "hub": #""capabilities": {"settings/1": {}}, "uses": {"x": "x/1", "y": "y/1"}"#,
+        "x": #""capabilities": {"x/1": {"get": {"symbol": "s", "signature": "()"}}}, "uses": {"other": "things/2"}"#,
+        "y": #""capabilities": {"y/1": {"get": {"symbol": "s", "signature": "()"}}}, "uses": {"other": "things/2"}"#,
         "plain": #""documentation": "Uses nothing.""#,
         "next":
             #""uses": {"next": {"capability": "things/2", "optional": true}}, "capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}"#,
@@ -129,6 +134,30 @@ import Testing
             try failure("b", text) == #"c.json:1:88: b: \#(circle) "other" to another connector in "with""#
         )
         #expect(try failure("c", text) == nil)
+    }
+
+    @Test func `a circle that an optional binding closes leaves that one unbound, and fails nobody`() throws {
+        let text = #"{"name": "a", "plugin": "circle"}, {"name": "b", "plugin": "may"}"#
+        #expect(try uses("a", text) == ["other: b?"])
+        #expect(try uses("b", text) == [])
+    }
+
+    @Test func `of several optional bindings in a circle, none is kept but the one that the file names`() throws {
+        let named = #"{"name": "a", "plugin": "maybe", "with": {"other": "b"}}, {"name": "b", "plugin": "may"}"#
+        #expect(try uses("a", named) == ["other: b"])
+        #expect(try uses("b", named) == [])
+        let text = #"{"name": "a", "plugin": "maybe"}, {"name": "b", "plugin": "may"}"#
+        for user in ["a", "b"] { #expect(try uses(user, text) == []) }
+    }
+
+    @Test func `two circles that one optional binding closes fail nobody`() throws {
+        let text = """
+            {"name": "first", "plugin": "plain", "after": ["b"]}, {"name": "b", "plugin": "may"},
+            {"name": "a", "plugin": "hub"}, {"name": "c", "plugin": "x"}, {"name": "d", "plugin": "y"}
+            """
+        #expect(try uses("b", text) == [])
+        #expect(try uses("a", text) == ["x: c?", "y: d?"])
+        for user in ["c", "d"] { #expect(try uses(user, text) == ["other: b?"]) }
     }
 
     @Test func `a circle through the file's own waits and an automatic binding fails the latter`() throws {

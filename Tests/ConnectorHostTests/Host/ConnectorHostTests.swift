@@ -38,6 +38,25 @@ import Testing
         #expect(error?.errors.first?.position?.description == position, "\(String(describing: error))")
     }
 
+    @Test(arguments: ["stateDirectory", "runner", "controlGroup", "pluginDirectories"])
+    func `a path of the options that has a NUL is refused, and does not lead elsewhere`(_ name: String) throws {
+        let path = "/tmp/\u{0}x"
+        var options = ConnectorHost.Options()
+        switch name {
+        case "stateDirectory": options.stateDirectory = path
+        case "runner": options.runner = path
+        case "controlGroup": options.controlGroup = path
+        default: options.pluginDirectories.append(path)
+        }
+        let given = options
+        let configuration = try Configuration(parsing: #"{"version": 1, "connectors": []}"#)
+        let refused = #expect(throws: ConfigurationErrors.self) { try ConnectorHost(configuration, options: given) }
+        #expect(refused?.errors.map(\.code) == [.invalidValue])
+        #expect(refused?.errors.first?.message == "the option \(name) is \"\(path)\", which cannot be a path")
+        let absent = #expect(throws: ConfigurationErrors.self) { try ConnectorHost(file: "/absent", options: given) }
+        #expect(absent?.errors.map(\.code) == [.invalidValue])
+    }
+
     @Test func `a host in a service group closes when the group shuts down`() async throws {
         let test = try TestHost(TestHost.leaf("gate"))
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

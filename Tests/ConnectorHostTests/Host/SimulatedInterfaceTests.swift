@@ -140,16 +140,22 @@ import Testing
         await host.close()
     }
 
-    @Test func `an answer that does not fit the signature fails the call`() async throws {
+    @Test func `an answer that does not fit the signature fails the call, and the error says where it is`()
+        async throws
+    {
         let host = try await host([
             "version": 1,
             "operations": [
-                ["operation": "add", "result": "many"], ["operation": "say", "times": 1, "result": "${args.text}"],
+                ["operation": "add", "result": "${args.a} of them"],
+                ["operation": "say", "times": 1, "result": "${args.text}"],
             ],
         ])
         let error = await #expect(throws: ConnectorError.self) { try await host.gate("robot").call("add", 1, 2) }
-        #expect(error?.code == .protocolViolation)
-        #expect(error?.message == "the answer does not fit add(a: f64, b: f64) -> f64: expected f64, got a string")
+        #expect(error?.code == .invalid)
+        #expect(
+            error?.message == "the answer at answers of robot:1:28 does not fit add(a: f64, b: f64) -> f64: "
+                + "expected f64, got a string; correct its \"result\""
+        )
         await host.close()
     }
 
@@ -379,10 +385,13 @@ import Testing
             }
             return error?.errors.map(\.message) ?? []
         }
-        let operations: JSONValue = ["version": 1, "operations": [["operation": "ad"], ["operation": "sey"]]]
+        let operations: JSONValue = [
+            "version": 1, "operations": [["operation": "ad"], ["operation": "add", "result": "1"]],
+        ]
         #expect(
             try await errors(operations) == [
-                #"the plugin robot has no operation "ad""#, #"the plugin robot has no operation "sey""#,
+                #"the plugin robot has no operation "ad""#,
+                "the result does not fit add(a: f64, b: f64) -> f64: expected f64, got a string",
             ]
         )
         #expect(try await errors(["version": 1, "answers": []]).first?.contains("have no \"operations\"") == true)

@@ -276,6 +276,36 @@ import Testing
         #expect(error.message == "the plugin returned no bytes, but its signature declares a json result")
     }
 
+    @Test(arguments: [
+        ("latin", "the plugin's result is not UTF-8"),
+        ("long", "text has 65537 bytes, more than the buffer's 65536, and the plugin returned CONNECTOR_OK"),
+    ])
+    func `a text that breaks its type or its buffer is misbehaviour, also beside bytes`(
+        _ which: String,
+        _ message: String
+    ) async throws {
+        let test = try await opened()
+        let gate = try test.host.gate("gate")
+        let right = try await test.call("gate", "mixed", ["which": "right"])
+        #expect(right == ["text": "caf", "data": ["base64": "eA=="]])
+        #expect(test.host.report["gate"]?.misbehaviourCount == 0)
+        let named = try await error(test, "mixed", ["which": .string(which)])
+        #expect(test.host.report["gate"]?.misbehaviourCount == 1)
+        let outcomes = try await failure { () throws(ConnectorError) in
+            try await gate.outcomes(of: "mixed", ["which": .string(which)])
+        }
+        #expect(test.host.report["gate"]?.misbehaviourCount == 2)
+        let prepared = try await failure { () throws(ConnectorError) in
+            try await gate.withPrepared("mixed") { mixed throws(ConnectorError) in
+                try mixed.set(.string(which), at: 0)
+                try mixed()
+                _ = try mixed.json()
+            }
+        }
+        #expect(test.host.report["gate"]?.misbehaviourCount == 3)
+        for error in [named, outcomes, prepared] { #expect(error.code == .misbehaved && error.message == message) }
+    }
+
     @Test func `numbers that JSON cannot express are the plugin's misbehaviour`() async throws {
         let test = try await opened()
         for which in ["nan", "infinity"] {

@@ -76,18 +76,20 @@ import Testing
         }
     }
 
-    @Test func `of long names in a manifest, a message shows only the ends`() throws {
+    @Test(arguments: [(4, ConnectorError.Code.symbolAbsent), (400_000, .invalidManifest)])
+    func `of long names in a manifest, a message shows only the ends`(_ length: Int, _ code: ConnectorError.Code) throws
+    {
         try Fixtures.withDirectory { directory in
             let path = "\(directory)/liblong.so"
             try Fixtures.write(Fixtures.bytes(Fixtures.broken("no-manifest")), to: path)
-            let name = String(repeating: "x", count: 400_000)
-            let capabilities = #"{"own/1": {"\#(name)": {"symbol": "\#(name)", "signature": "()"}}}"#
+            let (name, symbol) = (String(repeating: "x", count: length), String(repeating: "y", count: 400_000))
+            let capabilities = #"{"own/1": {"\#(name)": {"symbol": "\#(symbol)", "signature": "()"}}}"#
             let text = Fixtures.manifest("long", "1.0.0").dropLast() + #", "capabilities": \#(capabilities)}"#
             try Fixtures.write(Array(text.utf8), to: "\(directory)/long.connector.json")
             let error = #expect(throws: ConnectorError.self) {
                 try PluginLoader().load(PluginCatalog.candidate(path: path))
             }
-            #expect(error?.code == .symbolAbsent)
+            #expect(error?.code == code)
             #expect(try #require(error).description.utf8.count < 2000)
         }
     }

@@ -247,6 +247,22 @@
             await host.close()
         }
 
+        @Test func `a library beside an image that does not look for it there has a remedy of its own`() throws {
+            try Fixtures.withDirectory { directory in
+                try library(in: directory, answer: 1)
+                let path = try plugin("unlinked", in: directory, search: "")
+                let error = try refusal(path)
+                #expect(error.code == .missingDependency)
+                #expect(error.message == "\(path) needs lib\(name).so, which is not looked for beside it")
+                #expect(error.fix == "link \(path) with -Wl,-rpath,'$ORIGIN'")
+                // Installed elsewhere, it would be found.
+                #expect(Fixtures.run("rm '\(directory)/lib\(name).so'") == 0)
+                let gone = try refusal(path)
+                #expect(gone.message == "\(path) needs lib\(name).so, which is not on this system")
+                #expect(gone.fix?.contains("LD_LIBRARY_PATH") == false)
+            }
+        }
+
         // MARK: Runners
 
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))

@@ -198,6 +198,24 @@ import Testing
         }
     }
 
+    @Test func `a sidecar that only describes the plugin otherwise is harmless, any other is not`() throws {
+        try Fixtures.withDirectory { directory in
+            _ = try Fixtures.plugin("told", "1.0.0", in: directory, as: "told")
+            let sidecar = "\(directory)/libtold.connector.json"
+            func write(_ members: String) throws {
+                let text = "\(Fixtures.manifest("told", "1.0.0").dropLast()), \(members)}"
+                try Fixtures.write(Array(text.utf8), to: sidecar)
+            }
+            try write(
+                #""documentation": "Told otherwise.", "language": "c++", "library": "libtold.so", "swiftType": "Told""#
+            )
+            #expect(try PluginCatalog(directories: [directory]).find("told").sidecar == sidecar)
+            try write(#""exclusive": true"#)
+            let error = PluginCatalog(directories: [directory]).entries.compactMap(\.error).first
+            #expect(error?.code == .manifestMismatch && error?.message.hasSuffix("differ in exclusive") == true)
+        }
+    }
+
     @Test func `a manifest in a source folder is not a broken plugin once its image is found elsewhere`() throws {
         try Fixtures.withDirectory { directory in
             #expect(Fixtures.run("mkdir '\(directory)/source' '\(directory)/build'") == 0)

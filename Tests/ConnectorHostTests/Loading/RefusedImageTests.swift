@@ -94,6 +94,14 @@ import Testing
         #expect(try refusal("", flags: "-Wl,-z,execstack")?.message.contains("executable stacks") == true)
     }
 
+    @Test(.enabled("ld.lld is not installed") { Fixtures.has("ld.lld") })
+    func `packed relocations are refused without the version that the C library wants for them`() throws {
+        let error = try refusal("", flags: "-fuse-ld=lld -Wl,--pack-dyn-relocs=relr")
+        #expect(error?.code == .loadFailed)
+        #expect(error?.message.contains("does not need GLIBC_ABI_DT_RELR of libc.so.6") == true)
+        #expect(error?.fix?.contains("-z pack-relative-relocs") == true)
+    }
+
     /// What is done to an undefined weak symbol of an image, and whether the linker then loads it without harm.
     struct Hidden: Sendable, CustomTestStringConvertible {
         var name: String

@@ -73,6 +73,9 @@ import Testing
         #expect(host.report.configuration?.differs == false && host.report["gate"]?.generation == 1)
         #expect(try await host.answer() == 1)
         #expect(await host.swap("nobody", with: other).errors.first?.code == .unknownConnector)
+        let cut = "\(try workspace.build(Variant(answer: 2)))\u{0}x"
+        #expect(await host.swap("gate", with: cut).errors.first?.code == .invalidValue)
+        #expect(try await host.answer() == 1)
         await host.close()
     }
 

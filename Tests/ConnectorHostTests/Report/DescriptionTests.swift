@@ -34,6 +34,19 @@ import Testing
         #expect("\(report)" == "3 queued, 120 delivered, 1 dead, 2 dropped; no connection [unavailable]")
     }
 
+    @Test func `the answer to an event and what a store knows about a file are one line each`() {
+        #expect("\(DeliveryAnswer.accepted)" == "accepted")
+        #expect("\(DeliveryAnswer.accepted(id: "4711"))" == "accepted as 4711")
+        #expect("\(DeliveryAnswer.rejected("no\nsuch user"))" == "rejected: no such user [invalid]")
+        let later = DeliveryAnswer.retry("too many events", after: .seconds(2), code: .rateLimited)
+        #expect("\(later)" == "retry after 2.0 s: too many events [rate-limited]")
+        let time = Timestamp(nanoseconds: 1_767_225_600_000_000_000)
+        var file = FileEntry(path: "a/b.txt", size: 3, modified: time, tag: "t")
+        #expect("\(file)" == "a/b.txt: 3 bytes, of 2026-01-01T00:00:00.000Z")
+        file.contentType = "text/plain"
+        #expect("\(file)" == "a/b.txt: 3 bytes, text/plain, of 2026-01-01T00:00:00.000Z")
+    }
+
     @Test func `a dead letter is printed without its payload`() throws {
         let event = OutboxEvent(
             id: "order-7",

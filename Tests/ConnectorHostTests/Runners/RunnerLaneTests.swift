@@ -119,6 +119,20 @@ struct RunnerLaneTests {
         await test.host.close()
     }
 
+    @Test func `a length that its buffer cannot hold is the plugin's misbehaviour`() async throws {
+        let test = try await opened("values")
+        let gate = try test.host.gate("gate")
+        let error = try await failure { () throws(ConnectorError) in
+            try await gate.withPrepared("mixed") { mixed throws(ConnectorError) in
+                try mixed.set(.string("long"), at: 0)
+                try mixed()
+            }
+        }
+        #expect(error.code == .misbehaved)
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+        await test.host.close()
+    }
+
     @Test func `a function that blocks costs only its own caller time`() async throws {
         let test = try await opened("blocks")
         let gate = try test.host.gate("gate")

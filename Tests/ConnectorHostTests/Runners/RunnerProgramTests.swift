@@ -181,6 +181,26 @@ struct RunnerProgramTests {
             await second.ended.wait()
         }
 
+        @Test func `hosts share the sealed copy of one program, and not that of another`() throws {
+            try Fixtures.withDirectory { directory in
+                let path = "\(directory)/connector-runner"
+                try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
+                let programs = [try RunnerProgram(path: path), try RunnerProgram(path: path)]
+                for program in programs { program.seal() }
+                let images = [try programs[0].image(), try programs[1].image()]
+                #expect(images[0] === images[1] && images[0].file.number != -1)
+                let (size, sealed) = (FileStamp(path: path)?.size, FileStamp(descriptor: images[0].file.number)?.size)
+                #expect(size != nil && size == sealed)
+                // It would still run.
+                try #require(Fixtures.run("printf x >> '\(path)'") == 0)
+                let other = try RunnerProgram(path: path)
+                let file = try other.image()
+                other.seal()
+                #expect(try other.image() !== file)
+                #expect(try other.image() !== images[0])
+            }
+        }
+
         @Test func `where the system runs no program from memory, runners are started from the file`() async throws {
             let program = try Self.installed()
             let pool = Self.pool(program)

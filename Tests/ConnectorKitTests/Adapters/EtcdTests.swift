@@ -152,6 +152,26 @@ internal import Testing
         #expect(error?.status == .tooLarge && error?.message.contains("--max-txn-ops") == true)
     }
 
+    @Test func `a full database is no limit that passes by itself`() async throws {
+        let words = "etcdserver: mvcc: database space exceeded"
+        let http = ScriptedHTTP((200, Self.empty), (429, #"{"error": "\#(words)", "message": "\#(words)", "code": 8}"#))
+        let error = await #expect(throws: PluginError.self) {
+            try await etcd(http).change(SettingsChange(json: ["size": 1]))
+        }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(error?.message.contains("--quota-backend-bytes") == true && error?.message.contains("alarm") == true)
+    }
+
+    @Test(arguments: [400, 412])
+    func `a user where there are none is a mistake of the configuration`(_ status: Int) async throws {
+        let words = "etcdserver: authentication is not enabled"
+        let http = ScriptedHTTP((status, #"{"error": "\#(words)", "message": "\#(words)", "code": 9}"#))
+        let etcd = try etcd(http, ["username": "ann", "password": "{{secret:password}}"])
+        let error = await #expect(throws: PluginError.self) { _ = try await etcd.probe() }
+        #expect(error?.status == .invalid && error?.isRetryable == false)
+        #expect(error?.message.hasSuffix("or remove username and password here") == true)
+    }
+
     @Test func `several settings change in one transaction`() async throws {
         let http = ScriptedHTTP((200, Self.empty), Self.changed)
         try await etcd(http).change(SettingsChange(json: ["a": 1, "b": nil]))

@@ -160,7 +160,7 @@ internal import Testing
     @Test(arguments: [
         (401, #"{"code":"unauthorized","message":"unauthorized access"}"#, PluginStatus.unauthorized),
         (403, "{}", .unauthorized), (404, #"{"code":"not found","message":"no dbrp mapping found"}"#, .notFound),
-        (400, #"{"error":"database is required"}"#, .invalid), (400, "<html>no points</html>", .protocolViolation),
+        (400, #"{"error":"database is required"}"#, .unavailable), (400, "<html>no points</html>", .protocolViolation),
     ])
     func `no other refusal of a write without points proves the credentials`(
         _ status: Int,
@@ -171,6 +171,67 @@ internal import Testing
         #expect(error?.status == expected)
         guard let words = try? JSONValue(parsing: body)["message"]?.string else { return }
         #expect(error?.message == "influxdb answered HTTP \(status): \(words)")
+    }
+
+    /// A refusal of 3.x that names lines.
+    private static func lines(_ reasons: String...) -> String {
+        let lines = reasons.enumerated().map { index, reason in
+            #"{"original_line":"E messageId=\"m\" 1","line_number":\#(index + 1),"error_message":"\#(reason)"}"#
+        }
+        return #"{"error":"partial write of line protocol occurred","data":[\#(lines.joined(separator: ","))]}"#
+    }
+
+    private static let columns = "Update to schema would exceed number of columns per table limit of 500 columns"
+    private static let conflict = "invalid column type for column 'a', expected iox::column_type::field::float"
+
+    @Test(arguments: [
+        (400, #"{"error":"partial write: max-series-per-database limit exceeded: (30) dropped=17"}"#),
+        (400, #"{"error":"partial write: max-values-per-tag limit exceeded (1/1): value=\"unable to parse\""}"#),
+        (400, #"{"error":"partial write: write /data/shop/_series/00/0000: no space left on device dropped=1"}"#),
+        (422, #"{"code":"unprocessable entity","message":"failure writing points to database: max-series"}"#),
+        (422, #"{"error":"Adding a new database would exceed limit of 5 databases","data":null}"#),
+        (422, lines(columns)), (422, lines(conflict, columns)), (400, lines(columns)),
+    ])
+    func `events wait for a server that has reached a limit, although it blames the request`(
+        _ status: Int,
+        _ body: String
+    ) async throws {
+        let http = ScriptedHTTP((status, body))
+        let answers = try await influxdb(http).deliver([.track("E", userId: "u"), .track("F", userId: "u")])
+        #expect(answers.map(\.outcome) == [.retry, .retry])
+        #expect(answers.map(\.code) == [.unavailable, .unavailable])
+        #expect(answers.first?.reason?.hasSuffix("raise the limit that the server names, or see its log") == true)
+        #expect(http.requests.count == 1, "no event is looked for that is at fault")
+    }
+
+    @Test(arguments: [
+        (400, #"{"error":"partial write: field type conflict: input field \"a\" on measurement \"E\" dropped=1"}"#),
+        (400, #"{"error":"unable to parse 'E': missing fields"}"#),
+        (400, #"{"error":"partial write: unable to parse 'E': missing fields dropped=0"}"#),
+        (400, #"{"error":"partial write: points beyond retention policy dropped=1"}"#),
+        (400, #"{"error":"partial write: max key length exceeded: 65536 > 65535 dropped=1"}"#),
+        (400, #"{"error":"partial write: input field \"a\" on measurement \"E\" is too long, 2 > 1 dropped=1"}"#),
+        (400, #"{"code":"invalid","message":"unable to parse 'E': missing fields"}"#),
+        (422, #"{"code":"x","message":"failure writing points to database: partial write: field type conflict"}"#),
+        (422, #"{"code":"x","message":"partial write: dropped 1 points outside retention policy of duration 1h"}"#),
+        (400, lines(conflict)),
+        (400, #"{"error":"parsing failed","data":{"line_number":1,"error_message":"No fields were provided"}}"#),
+        (400, #"{"code":"invalid","line":1,"message":"failed to parse line protocol: errors encountered"}"#),
+    ])
+    func `only the event that InfluxDB blames becomes a dead letter`(_ status: Int, _ body: String) async throws {
+        let refusal = (status, body)
+        let http = ScriptedHTTP(refusal, refusal, (204, ""))
+        let answers = try await influxdb(http).deliver([.track("E", userId: "u"), .track("F", userId: "u")])
+        #expect(answers.map(\.outcome) == [.rejected, .accepted])
+    }
+
+    @Test func `a dead letter has the reason of the line that 3.x refused`() async throws {
+        let http = ScriptedHTTP((400, Self.lines(Self.conflict)))
+        let answers = try await influxdb(http).deliver([.track("E", userId: "u")])
+        #expect(
+            answers.first?.reason
+                == "influxdb answered HTTP 400: partial write of line protocol occurred: \(Self.conflict)"
+        )
     }
 
     @Test func `an unknown database is not found, in InfluxDB's words`() async throws {

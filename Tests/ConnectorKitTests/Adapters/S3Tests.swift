@@ -72,7 +72,7 @@ internal import Testing
         (403, "InvalidAccessKeyId", PluginStatus.unauthorized), (403, "SignatureDoesNotMatch", .unauthorized),
         (400, "ExpiredToken", .unauthorized), (403, "RequestTimeTooSkewed", .failed),
         (400, "AuthorizationHeaderMalformed", .unauthorized), (403, "AccessDenied", .denied),
-        (403, "InvalidObjectState", .denied), (403, "QuotaExceeded", .denied), (401, "Unheard", .unauthorized),
+        (403, "InvalidObjectState", .denied), (401, "Unheard", .unauthorized),
         (404, "NoSuchBucket", .notFound), (301, "PermanentRedirect", .invalid), (503, "SlowDown", .rateLimited),
         (500, "InternalError", .unavailable), (200, "InternalError", .unavailable), (400, "Unheard", .invalid),
         (409, "OperationAborted", .conflict),
@@ -91,6 +91,8 @@ internal import Testing
         (400, "ExpiredToken", .unauthorized, "; renew accessKey, secretKey and sessionToken"),
         (400, "AuthorizationHeaderMalformed", .invalid, #"; Region eu-west-3; set "region" to eu-west-3"#),
         (507, "XMinioStorageFull", .unavailable, "; Region eu-west-3"),
+        (403, "QuotaExceeded", .unavailable, "; raise the quota of the bucket or its user, or remove files"),
+        (400, "XMinioAdminBucketQuotaExceeded", .unavailable, "or remove files"),
     ])
     func `a refusal that needs more than other credentials says what to do`(
         status: Int,
@@ -102,6 +104,26 @@ internal import Testing
         let error = await failure { _ = try await s3(http([(status, document)])).get("a", from: 0, count: 1, tag: nil) }
         #expect(error?.status == expected && error?.isRetryable == false && error?.detail == Int32(status))
         #expect(error?.message.hasSuffix(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [
+        ("<Code>NoSuchBucket</Code><BucketName>b</BucketName>", "NoSuchBucket; BucketName b"),
+        ("<Code>NoSuchBucket</Code><Message></Message>", "NoSuchBucket"),
+        ("<Code></Code><Message>No such bucket</Message>", "No such bucket"),
+    ])
+    func `an error without a message, as Ceph has it, is its code`(elements: String, words: String) async throws {
+        let http = http([(404, "<?xml version=\"1.0\"?><Error>\(elements)</Error>")])
+        let error = await failure { _ = try await s3(http).open() }
+        #expect(error?.message == "s3 answered HTTP 404: \(words)")
+    }
+
+    @Test func `an endpoint that names no bucket although virtualHost says so is a mistake of the configuration`()
+        async throws
+    {
+        let http = http([(200, "<ListAllMyBucketsResult><Buckets></Buckets></ListAllMyBucketsResult>")])
+        let error = await failure { _ = try await s3(http, ["virtualHost": true]).open() }
+        #expect(error?.status == .invalid && error?.isRetryable == false)
+        #expect(error?.message.contains("with virtualHost, it must be the bucket's own") == true)
     }
 
     @Test(arguments: [(301, PluginStatus.invalid, false), (307, .unavailable, true)])

@@ -123,6 +123,14 @@ internal import Testing
         #expect(failure.retryAfter == seconds.map { Duration.seconds($0) })
     }
 
+    @Test(arguments: ["2026-01-31T09:29:59.123Z", "2026-01-31T09:29:59.123456Z", "2026-01-31T09:29:59.123456789Z"])
+    func `Segment gets times in milliseconds, whatever they have`(_ time: String) async throws {
+        let http = ScriptedHTTP((200, #"{"success":true}"#))
+        let event = #"{"type":"track","messageId":"m","timestamp":"\#(time)","userId":"u","event":"E"}"#
+        _ = try await segment(http).deliver(events: JSONText(utf8: Array("[\(event)]".utf8)))
+        #expect(http.requests.first?.jsonBody["batch"]?[0]?["timestamp"] == "2026-01-31T09:29:59.123Z")
+    }
+
     @Test func `a server that does not serve settings is only reachable`() async throws {
         let http = ScriptedHTTP((400, #"{"code":"invalid_request"}"#), (400, #"{"code":"invalid_request"}"#))
         let evidence = try await segment(http).open()

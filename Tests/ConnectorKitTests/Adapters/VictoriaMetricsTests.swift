@@ -31,6 +31,9 @@ internal import Testing
         let long = String(repeating: "x", count: EventSamples.nameLimit + 1)
         #expect(throws: PluginError.self) { try samples.lines(.track(long, userId: "u")) }
         #expect(throws: PluginError.self) { try samples.lines(.track("E", [long: 1], userId: "u")) }
+        // A label without a text is none, so that the number would be added to all others.
+        #expect(throws: PluginError.self) { try samples.lines(.track("E", ["": 1.5], userId: "u")) }
+        #expect(try lines(.track("E", ["": "x"], userId: "u")).count == 1)
         var event = AnalyticsEvent.track("E", userId: "u")
         event.timestamp = Timestamp(parsing: "2026-02-03T09:30:01Z")
         #expect(throws: PluginError.self) { try samples.lines(event) }
@@ -58,6 +61,13 @@ internal import Testing
         let http = ScriptedHTTP([.response(HTTPResponse(status: 503, headers: ["Retry-After": "10"]))])
         let answer = try await victoriaMetrics(http).deliver([.track("E", userId: "u")]).first
         #expect(answer?.outcome == .retry && answer?.retryAfter == .seconds(10))
+    }
+
+    @Test func `the server's advice is told, however long its words are before that`() async throws {
+        let place = "requestURI: /api/v1/import?extra_label=job%3D\(String(repeating: "x", count: 200))"
+        let words = "\(place); the storage is in read-only mode; check -storage.minFreeDiskSpaceBytes"
+        let answer = try await victoriaMetrics(ScriptedHTTP((503, words))).deliver([.track("E", userId: "u")]).first
+        #expect(answer?.reason?.hasSuffix("check -storage.minFreeDiskSpaceBytes") == true)
     }
 
     @Test func `credentials are proved when the same is refused without them`() async throws {

@@ -25,7 +25,7 @@ internal import Testing
         let (source, problems) = try generate(#""work":{"symbol":"my_work","signature":"\#(signature)"}"#)
         #expect(problems.isEmpty)
         for line in [
-            "@c(my_plugin)", "@c(my_work)", "Line.create(MyPlugin.self", "_ p0: UnsafePointer<CChar>?,",
+            "@c(`my_plugin`)", "@c(`my_work`)", "Line.create(`MyPlugin`.self", "_ p0: UnsafePointer<CChar>?,",
             "_ p0Length: UInt64,",
             "_ p1: Int32,", "_ p2: UnsafePointer<UInt8>?,", "_ p4: UnsafeMutablePointer<Double>?,",
             "_ p5: UnsafeMutableRawPointer?,", "_ p5Capacity: UInt64,", "_ p5Length: UnsafeMutablePointer<UInt64>?,",
@@ -44,7 +44,7 @@ internal import Testing
         let (source, problems) = try generate(#""work":{"symbol":"my_work","signature":"(n: i32, h: handle?) -> f64"}"#)
         #expect(problems.isEmpty)
         for line in [
-            "public let connectorLinkedPlugin: LinkedPlugin", "extension MyPlugin: LinkablePlugin {",
+            "public let connectorLinkedPlugin: LinkedPlugin", "extension `MyPlugin`: LinkablePlugin {",
             "\"my_plugin\": Line.address(connectorEntry as @convention(c) () -> UnsafeRawPointer),",
             "\"my_work\": Line.address(",
             "connectorOperation_my_work as @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeMutableRawPointer?, "
@@ -75,7 +75,7 @@ internal import Testing
         var generator = PluginSourceGenerator(manifest, text: Array(text.utf8), file: "both.connector.json")
         let source = try generator.source()
         #expect(generator.problems.isEmpty)
-        #expect(source.split(separator: "@c(both_flush)").count == 2)
+        #expect(source.split(separator: "@c(`both_flush`)").count == 2)
         #expect(source.split(separator: "\"both_flush\": Line.address(").count == 2)
     }
 
@@ -101,6 +101,51 @@ internal import Testing
         let problem = try #require(try generate(operations).problems.first)
         #expect(problem.message.contains(expected))
         #expect(problem.position?.description.hasPrefix("my.connector.json:2:") == true)
+    }
+
+    @Test(arguments: [
+        (#""id":"9acme""#, #"the id makes the type 9acme, which cannot be the name of a type"#),
+        (#""id":"line""#, "the id makes the type Line, which would hide"),
+        (#""id":"acme","swiftType":"a b""#, #"the swiftType is "a b", which cannot be the name of a type"#),
+        (#""id":"acme","swiftType":"Acme.""#, "cannot be the name of a type"),
+        (#""id":"acme","swiftType":"Acme<Int""#, "cannot be the name of a type"),
+        (#""id":"acme","swiftType":"""#, "cannot be the name of a type"),
+    ])
+    func `a type that Swift cannot name is reported at the key that names it`(
+        _ keys: String,
+        _ expected: String
+    ) throws {
+        let key = keys.contains("swiftType") ? "swiftType" : "id"
+        let text = #"{"manifest":1,"version":"1.0.0","abi":[1,1],"entry":"e",\#(keys)}"#
+        let manifest = try Manifest(parsing: Array(text.utf8), file: "my.connector.json")
+        var generator = PluginSourceGenerator(manifest, text: Array(text.utf8), file: "my.connector.json")
+        _ = try generator.source()
+        let problem = try #require(generator.problems.first)
+        #expect(generator.problems.count == 1 && problem.message.contains(expected), "\(problem)")
+        let place = try #require(text.firstRange(of: "\"\(key)\":"))
+        #expect(problem.position?.column == text.distance(from: text.startIndex, to: place.upperBound) + 1)
+    }
+
+    @Test func `a symbol, a method and a type may be words of Swift`() throws {
+        let (source, problems) = try generate(
+            #""in":{"symbol":"func","signature":"()"}"#,
+            type: #","swiftType":"Module.class""#
+        )
+        #expect(problems.isEmpty, "\(problems)")
+        for line in ["@c(`func`)", "plugin.`in`()", "extension `Module`.`class`: LinkablePlugin {"] {
+            #expect(source.contains(line), "\(line)")
+        }
+    }
+
+    @Test func `a type may be generic`() throws {
+        let (source, problems) = try generate(
+            #""work":{"symbol":"my_work","signature":"()"}"#,
+            type: #","swiftType":"Module.Box<[Int]>""#
+        )
+        #expect(problems.isEmpty, "\(problems)")
+        for line in ["Line.create(`Module`.`Box`<[Int]>.self", "extension `Module`.`Box`<[Int]>: LinkablePlugin {"] {
+            #expect(source.contains(line), "\(line)")
+        }
     }
 
     @Test(arguments: ["(door: string) async", "() async -> json"])

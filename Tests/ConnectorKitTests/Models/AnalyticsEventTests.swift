@@ -10,6 +10,8 @@ internal import Testing
         #"{"type":"track","messageId":"m","timestamp":"2026-01-31T09:30:00.250Z","userId":"u","event":"E","properties":{"a":1}}"#,
         #"{"type":"identify","messageId":"m","anonymousId":"a","traits":{"email":"e"},"context":{"ip":"1.2.3.4"}}"#,
         #"{"type":"group","messageId":"m","userId":"u","groupId":"g"}"#,
+        #"{"type":"track","messageId":"m","timestamp":"2026-01-31T09:30:00.250001Z","userId":"u","event":"E"}"#,
+        #"{"type":"track","messageId":"m","timestamp":"2026-01-31T09:30:00.123456789Z","userId":"u","event":"E"}"#,
         #"{"type":"alias","messageId":"m","userId":"u","previousId":"p"}"#,
         #"{"type":"page","messageId":"m","userId":"u","name":"Home","category":"c"}"#,
     ])

@@ -46,6 +46,7 @@ internal import Testing
         #"{"type":"track","messageId":"","timestamp":"2026-01-31T09:30:00.250Z","userId":"u","event":"E"}"#,
         #"{"type":"track","messageId":"m","timestamp":"2026-02-31T09:30:00.250Z","userId":"u","event":"E"}"#,
         #"{"type":"track","messageId":"m","timestamp":"2026-01-31T09:30:00+01:00","userId":"u","event":"E"}"#,
+        #"{"type":"track","messageId":"m","timestamp":"2026-01-31T09:30:00.250001Z","userId":"u","event":"E"}"#,
         #"{"type":"track","messageId":7,"timestamp":"2026-01-31T09:30:00.250Z","userId":"u","event":"E"}"#,
         #"{\#(time),"userId":"u","event":"E"}"#, #"{"type":"click",\#(time),"userId":"u","event":"E"}"#,
         #"{"type":"track",\#(time),"userId":"u"}"#, #"{"type":"track",\#(time),"event":"E"}"#,

@@ -9,11 +9,12 @@ internal import Testing
     @Test func `a report is read and written without loss`() throws {
         let json = try JSONValue(
             parsing: #"""
-                {"id":"0123456789abcdef0123456789abcdef","level":"fatal","timestamp":"2026-01-31T09:30:00.000Z",
+                {"id":"0123456789abcdef0123456789abcdef","level":"fatal","timestamp":"2026-01-31T09:30:00.123456789Z",
                  "message":"m","handled":false,"tags":{"a":"b"},"user":{"id":"u","email":"e"},"release":"1","environment":"e",
                  "exceptions":[{"type":"A","message":"a","frames":[{"function":"f","file":"F.swift","line":3,"column":1},
                    {"address":"0x1","inApplication":false}]},{"type":"B"}],
-                 "breadcrumbs":[{"message":"tap","level":"info","category":"ui","data":{"x":1}}],
+                 "breadcrumbs":[{"message":"tap","level":"info","timestamp":"2026-01-31T09:29:59.999999Z","category":"ui",
+                     "data":{"x":1}}],
                  "fingerprint":["x"],"context":{"device":{"model":"m"}}}
                 """#
         )

@@ -96,14 +96,14 @@ import Testing
                 """
             ) == [
                 #"2:1 operations[0].operation is missing; it must be a string"#,
-                #"2:23 "${nothing.id}" is not a variable; write ${NAME} or ${NAME:-default}"#,
+                #"2:23 "${nothing.id}" names no value"#,
                 #"2:10 operations[0].when must be an object, not an integer"#,
                 #"3:33 an answer has "result" or "error", never both"#,
                 #"3:51 a plugin cannot fail with the code "bad""#,
                 #"4:75 the delay is "soon"; it must be a duration such as "250ms" or "5s", at most "1h""#,
                 #"4:28 operations[2].keep.value is missing"#,
-                #"4:51 "${records}" is not a variable; write ${NAME} or ${NAME:-default}"#,
-                #"5:50 "${record.id}" is not a variable; write ${NAME} or ${NAME:-default}"#,
+                #"4:51 "${records}" names no value"#,
+                #"5:50 "${record.id}" names no value"#,
                 #"5:77 operations[3].times is 0, outside 1 to 1000000"#,
                 #"7:1 timeline[0] must say when: "at", "every" or both"#,
                 #"7:20 the name of an event is a letter, then letters, digits, ".", "_" and "-", at most 64"#,
@@ -114,7 +114,7 @@ import Testing
                 #"10:14 "times" is how often "every" happens"#,
                 #"10:26 "for" is how long one of "fault", "error", "answers", "operations" lasts"#,
                 #"10:33 for must be longer than 0"#,
-                #"10:73 "${args.x}" is not a variable; write ${NAME} or ${NAME:-default}"#,
+                #"10:73 "${args.x}" names no value"#,
                 #"11:35 the path "x" must begin with /"#,
                 #"8:28 "fault" changes what a vendor answers, and a simulated interface asks none"#,
                 #"11:14 "answers" changes what a vendor answers, and a simulated interface asks none"#,
@@ -163,6 +163,65 @@ import Testing
                 #"4:59 the plugin m has no operation "sub""#,
             ]
         )
+    }
+
+    @Test func `the manifest reveals results and conditions that can never fit, and lets be what depends on the call`()
+        throws
+    {
+        let manifest = try Manifest(
+            parsing: Array(
+                #"""
+                {"manifest": 1, "id": "m", "version": "1.0.0", "abi": [1, 1], "entry": "m", "capabilities": {"m/1": {
+                  "num": {"symbol": "m_num", "signature": "() -> i64"},
+                  "put": {"symbol": "m_put", "signature": "(v: json) async"},
+                  "get": {"symbol": "m_get", "signature": "(n: i64?, data: bytes?) async -> json"},
+                  "both": {"symbol": "m_both", "signature": "() -> (twice: u8, note: string)"}}}}
+                """#.utf8
+            )
+        )
+        let text = #"""
+            {"version": 1, "operations": [
+            {"operation": "num", "result": "x"}, {"operation": "num"}, {"operation": "num", "result": "${args}"},
+            {"operation": "put", "result": 1}, {"operation": "put", "result": null}, {"operation": "put"},
+            {"operation": "get", "when": {"n": "x"}, "result": 1}, {"operation": "get", "when": {"n": null}},
+            {"operation": "get", "when": {"n": 2, "data": "raw"}}, {"operation": "get", "when": {"data": {"base64": "AA=="}}},
+            {"operation": "both", "result": {"twice": 300, "note": "${count}"}}, {"operation": "both", "result": {"twice": 1}},
+            {"operation": "both", "result": {"twice": "${count}", "note": "n"}}
+            ], "timeline": [{"at": "1s", "operations": [{"operation": "num", "result": 1.5}]}]}
+            """#
+        let world = try SimulatedWorld(parsing: Array(text.utf8), file: "a.json")
+        let found = world.faults(with: manifest).map {
+            "\($0.position?.line ?? 0):\($0.position?.column ?? 0) \($0.message)"
+        }
+        #expect(
+            found == [
+                #"2:32 the result does not fit num() -> i64: expected i64, got a string"#,
+                #"2:38 the result does not fit num() -> i64: expected i64, got null"#,
+                #"3:22 put(v: json) async returns nothing"#,
+                #"4:36 no call of get(n: i64?, data: bytes?) async -> json has this n: expected i64, got a string"#,
+                #"4:91 no call of get(n: i64?, data: bytes?) async -> json has this n: expected i64, got null"#,
+                #"5:47 no call of get(n: i64?, data: bytes?) async -> json has this data: calls pass it as {"base64":"cmF3"}"#,
+                #"6:43 the result does not fit both() -> (twice: u8, note: string): twice: 300 is outside the range of u8, 0 to 255"#,
+                #"6:102 the result does not fit both() -> (twice: u8, note: string): note: expected string, got null"#,
+                #"8:76 the result does not fit num() -> i64: expected i64, got a number"#,
+            ]
+        )
+    }
+
+    @Test func `a call that no answer matches is told the file, and an answer where it is written`() throws {
+        let manifest = try Manifest(
+            parsing: Array(
+                #"""
+                {"manifest": 1, "id": "m", "version": "1.0.0", "abi": [1, 1], "entry": "m", "capabilities": {"m/1": {
+                  "echo": {"symbol": "m_echo", "signature": "(v: json) async -> json"}}}}
+                """#.utf8
+            )
+        )
+        let text = #"{"operation": "echo", "when": {"v": 1}, "result": "${args.v}"}"#
+        let echo = SimulatedOperations(try world(text).labelled(by: manifest), clock: ManualHostClock())
+        #expect(echo.answer("m/echo", ["v": 1]).place == FilePosition(file: "a.json", line: 1, column: 31))
+        let error = #expect(throws: ConnectorError.self) { try echo.answer("m/echo", ["v": 2]).result.get() }
+        #expect(error?.message == #"a.json has no answer for m/echo with {"v":2}; add one to its "operations""#)
     }
 
     @Test func `numbers match by value, arrays by order, and objects by the members that are named`()

@@ -26,6 +26,7 @@ CONNECTOR_MANIFEST({
             "pair": {"symbol": "values_pair", "signature": "(data: json) -> (first: json, second: string)"},
             "fill": {"symbol": "values_fill", "signature": "(length: u64, into: out string) -> u64"},
             "spill": {"symbol": "values_spill", "signature": "(length: u64, into: out string)"},
+            "mixed": {"symbol": "values_mixed", "signature": "(which: string, text: out string, data: out bytes)"},
             "text": {"symbol": "values_text", "signature": "(which: string) -> string"},
             "json": {"symbol": "values_json", "signature": "(which: string) -> json"},
             "number": {"symbol": "values_number", "signature": "(which: string) -> f64"},
@@ -153,6 +154,18 @@ CONNECTOR_EXPORT int32_t values_spill(void *instance, uint64_t length, char *buf
     (void)instance, (void)buffer, (void)error;
     *written = length;
     return length > capacity ? CONNECTOR_TOO_LARGE : CONNECTOR_OK;
+}
+
+/** Answers a text and bytes; a text that is not UTF-8, or whose length its buffer cannot hold, if it is asked to. */
+CONNECTOR_EXPORT int32_t values_mixed(void *instance, const char *which, uint64_t length, char *text, uint64_t capacity,
+                                      uint64_t *written, uint8_t *data, uint64_t data_capacity, uint64_t *data_written,
+                                      connector_error *error) {
+    (void)instance, (void)data_capacity, (void)error;
+    memcpy(text, "caf\xe9", 4);
+    *written = is(which, length, "latin") ? 4 : is(which, length, "long") ? capacity + 1 : 3;
+    data[0] = 'x';
+    *data_written = 1;
+    return CONNECTOR_OK;
 }
 
 CONNECTOR_EXPORT int32_t values_text(void *instance, const char *which, uint64_t length, connector_bytes_owned *result,

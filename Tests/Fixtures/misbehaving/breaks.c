@@ -8,6 +8,7 @@
 #include "../fixture.h"
 
 #include <fcntl.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -152,6 +153,7 @@ static void meddle(const breaking *self) {
     if (is(self, "services-declared")) (void)fixture_service(&self->fixture, "storage/1");
     if (is(self, "services-optional") && fixture_service(&self->fixture, "log/1") == NULL) abort();
     if (is(self, "returns")) rest(2, 0);
+    if (is(self, "floating-point-mode")) fesetround(FE_UPWARD);
     if (is(self, "cancel-concurrent") && count(&cancels_at_once, 0) > 0) abort();
 }
 
@@ -254,6 +256,7 @@ static void cancel(void *instance, uint64_t operation) {
 CONNECTOR_EXPORT int32_t breaks_number(void *instance, int32_t value, int32_t *result, connector_error *error) {
     if (is(instance, "fuzz-operations") && value < 0) abort();
     if (is(instance, "operations-repeat") && count(&calls, 1) > 20) abort();
+    if (is(instance, "floating-point-mode")) fesetround(FE_DOWNWARD);
     if (is(instance, "operations-concurrent")) {
         if (count(&calls_at_once, 1) > 1) abort();
         rest(0, 5);

@@ -20,6 +20,26 @@ enum Fault: Equatable {
         default: self = .image
         }
     }
+
+    /// Whether a problem of another kind keeps an inspection from finding problems of this one.
+    private func isHidden(by other: Fault) -> Bool {
+        switch self {
+        case .manifest, .image: false
+        case .dependencies: other == .image
+        case .mismatch, .abi, .symbols, .signatures: other == .image || other == .manifest
+        }
+    }
+
+    /// Reports the problems of this kind as findings of a rule.
+    ///
+    /// - Throws: `RuleStop.unchecked` if there are none because the file, or what the rule is about, could not be read.
+    func report(as rule: PluginConformance.Rule, _ run: RuleRun) throws(RuleStop) {
+        guard let inspection = run.inspection else { throw .inapplicable("the plugin is linked") }
+        let own = inspection.problems.filter { Fault($0) == self }
+        for problem in own { run.report(rule, problem.description) }
+        let obstacle = inspection.problems.first { inspection.size == nil || isHidden(by: Fault($0)) }
+        if own.isEmpty, let obstacle { throw .unchecked(obstacle.message) }
+    }
 }
 
 /// The image: what the dynamic linker and the host find in it.
@@ -34,9 +54,9 @@ extension PluginConformance.Rule {
         .image,
         "The image is a whole one for this machine",
         expects: "The file is a shared library for this architecture, and nothing in it is damaged.",
-        fix: "build it again: see connector-host inspect",
+        fix: "do what the error says, or build it again: see connector-host inspect",
         needs: .file
-    ) { run in try fault(.image, image, run) }
+    ) { run in try Fault.image.report(as: image, run) }
 
     static let dependencies: Self = Self(
         "dependencies",
@@ -44,9 +64,9 @@ extension PluginConformance.Rule {
         .image,
         "Everything that the image needs is there",
         expects: "Every library, symbol and symbol version that the image needs is on this system.",
-        fix: "install the library, link it statically, or build on an older system",
+        fix: "do what the error says: install or link what is missing, or build on an older system",
         needs: .file
-    ) { run in try fault(.dependencies, dependencies, run) }
+    ) { run in try Fault.dependencies.report(as: dependencies, run) }
 
     /// The image exports every function that the manifest names.
     public static let symbols: Self = Self(
@@ -58,7 +78,7 @@ extension PluginConformance.Rule {
         fix: "export the function with CONNECTOR_EXPORT, and without a mangled name",
         needs: .file
     ) { run in
-        try fault(.symbols, symbols, run)
+        try Fault.symbols.report(as: symbols, run)
         for symbol in run.inspection?.symbols ?? [] where !symbol.isPresent {
             let names = "\(symbol.name.excerpt) (\(symbol.role.excerpt))"
             run.report(symbols, "the manifest names \(names), which the image does not export")
@@ -73,7 +93,7 @@ extension PluginConformance.Rule {
         expects: "Each operation of a standard capability has the signature of its reference.",
         fix: "copy the signature from connector-host reference capabilities",
         needs: .file
-    ) { run in try fault(.signatures, signatures, run) }
+    ) { run in try Fault.signatures.report(as: signatures, run) }
 
     /// The dynamic linker loads the image, and its entry function returns a valid table.
     public static let loading = loads
@@ -84,7 +104,7 @@ extension PluginConformance.Rule {
         .image,
         "The image loads, and its entry returns a table",
         expects: "Constructors return, and the entry function returns a static table with create, open and destroy.",
-        fix: "correct the table: see connector/plugin.h",
+        fix: "do what the error says; connector/plugin.h has the rules for the table",
         needs: .image
     ) { run in _ = try run.plugin() }
 
@@ -149,10 +169,5 @@ extension PluginConformance.Rule {
             default: break
             }
         }
-    }
-
-    private static func fault(_ fault: Fault, _ rule: Self, _ run: RuleRun) throws {
-        guard let inspection = run.inspection else { throw RuleStop.inapplicable("the plugin is linked") }
-        for problem in inspection.problems where Fault(problem) == fault { run.report(rule, problem.description) }
     }
 }

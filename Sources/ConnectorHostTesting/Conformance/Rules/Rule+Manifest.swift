@@ -22,10 +22,11 @@ extension PluginConformance.Rule {
         needs: .file
     ) { run in
         guard let inspection = run.inspection else { throw RuleStop.inapplicable("the plugin is linked") }
-        for problem in inspection.problems where Fault(problem) == .manifest {
-            run.report(manifest, problem.description)
+        let problems = inspection.problems.filter { Fault($0) == .manifest }
+        for problem in problems { run.report(manifest, problem.description) }
+        if inspection.manifest == nil, problems.isEmpty {
+            run.report(manifest, inspection.problems.first?.description ?? "there is no manifest")
         }
-        if inspection.manifest == nil, inspection.problems.isEmpty { run.report(manifest, "there is no manifest") }
     }
 
     /// The configuration given to the suite fits the manifest.
@@ -50,7 +51,7 @@ extension PluginConformance.Rule {
         expects: "A sidecar beside an image has the manifest of the image.",
         fix: "build the image again, or remove the sidecar",
         needs: .file
-    ) { run in try await reports(.mismatch, manifestMatches, run) }
+    ) { run in try Fault.mismatch.report(as: manifestMatches, run) }
 
     static let manifestABI: Self = Self(
         "manifest-abi",
@@ -60,7 +61,7 @@ extension PluginConformance.Rule {
         expects: "The range \"abi\" of the manifest has a version of this host.",
         fix: "compile with the headers of this host",
         needs: .file
-    ) { run in try await reports(.abi, manifestABI, run) }
+    ) { run in try Fault.abi.report(as: manifestABI, run) }
 
     static let manifestText: Self = Self(
         "manifest-documentation",
@@ -192,10 +193,5 @@ extension PluginConformance.Rule {
                 run.report(manifestSafe, "\(capability.id) \(operation.name) is not marked \"safe\"")
             }
         }
-    }
-
-    private static func reports(_ fault: Fault, _ rule: Self, _ run: RuleRun) async throws {
-        guard let inspection = run.inspection else { throw RuleStop.inapplicable("the plugin is linked") }
-        for problem in inspection.problems where Fault(problem) == fault { run.report(rule, problem.description) }
     }
 }

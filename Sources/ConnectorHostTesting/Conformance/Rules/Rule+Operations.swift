@@ -317,7 +317,7 @@ extension PluginConformance.Rule {
     }
 
     /// Plain values for every required parameter.
-    private static func plain(_ signature: Signature) -> JSONObject {
+    static func plain(_ signature: Signature) -> JSONObject {
         var arguments = JSONObject()
         for parameter in signature.parameters where parameter.direction == .in && !parameter.isOptional {
             arguments[parameter.name] =

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHost
+internal import ConnectorInvocation
 internal import ConnectorLoading
+internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import ConnectorServices
 
 /// Threads: the host calls from any thread, and lends none for long.
 extension PluginConformance.Rule {
-    static let threadRules: [Self] = [returns, anyThread, concurrentCancel]
+    static let threadRules: [Self] = [returns, anyThread, concurrentCancel, floatingPoint]
 
     /// Functions return promptly and never block the thread.
     public static let blocking = returns
@@ -72,6 +75,37 @@ extension PluginConformance.Rule {
             try await cancelling
             if refusal == nil { _ = await answer.wait(for: run.options.patience / 8, on: bench.services.clock) }
             try await bench.destroy(instance)
+        }
+    }
+
+    static let floatingPoint: Self = Self(
+        "floating-point-mode",
+        level: 6,
+        .threads,
+        "Functions leave the floating-point mode as it was",
+        expects: "No function returns with another rounding, other traps or other rules for denormals on its thread.",
+        fix: "restore the mode on every way out of the function: fegetenv before the change, fesetenv after it",
+        needs: .gate
+    ) { run in
+        try await run.bench().lifeCycle()
+        // The thread of a runner cannot be asked from here.
+        let gate = try await run.gate(isIsolated: false)
+        for (capability, operation) in gate.callable where !operation.signature.isAsync {
+            let name = gate.name(capability, operation)
+            run.trace.add("call \(name)")
+            let inputs = operation.signature.parameters.filter { $0.direction == .in }
+            let arguments = plain(operation.signature)
+            // A prepared call runs on this thread.
+            let isChanged = try? await gate.client.withPrepared(name) { call throws(ConnectorError) -> Bool in
+                for (index, input) in inputs.enumerated() {
+                    if let value = arguments[input.name] { try call.set(value, at: index) }
+                }
+                let mode = FloatingPointMode.current
+                // Other rules judge what it answers.
+                try? call()
+                return mode.restore()
+            }
+            if isChanged == true { run.report(floatingPoint, "\(name) \(FloatingPointMode.change)") }
         }
     }
 }

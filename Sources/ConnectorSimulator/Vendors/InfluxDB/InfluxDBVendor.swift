@@ -143,6 +143,9 @@ package final class InfluxDBVendor: Vendor {
                 if let reason = database.insert(point) { dropped.append(reason) }
             }
             databases[exactName] = database
+            if dropped.contains(InfluxDatabase.fullness) {
+                return failure(status: 500, message: InfluxDatabase.fullness)
+            }
             if !failures.isEmpty {
                 let text = failures.map(\.message).joined(separator: "\n")
                 return failure(status: 400, message: points.isEmpty ? text : "partial write: \(text) dropped=0")

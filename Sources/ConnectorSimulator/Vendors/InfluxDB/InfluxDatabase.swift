@@ -10,6 +10,9 @@ struct InfluxDatabase: Sendable {
     /// The most points kept. A full database refuses every write, even one that merges, as InfluxDB does when its cache is full.
     static let capacity = 200_000
 
+    /// The reason to drop a point of a full database.
+    static let fullness = "engine: cache-max-memory-size exceeded: (\(capacity)/\(capacity))"
+
     /// The points of one measurement.
     private struct Measurement {
         /// The identity of a point, which no two points share.
@@ -45,7 +48,7 @@ struct InfluxDatabase: Sendable {
             }
             known[name] = field.kind
         }
-        guard count < Self.capacity else { return "cache-max-memory-size exceeded" }
+        guard count < Self.capacity else { return Self.fullness }
         kinds[point.measurement] = known
         let key = Measurement.Key(time: point.time ?? 0, series: point.series)
         if let place = measurements[point.measurement]?.places[key] {
