@@ -13,7 +13,7 @@
 /// The status of a file without its times, for a file that is being written.
 ///
 /// stat(2) asks for the times, too: since Linux 6.13, the next write then changes them to the nanosecond, and the next fdatasync(2) writes
-/// the inode besides. That made a stored event half as slow again.
+/// the inode besides. Each such write and synchronization took half as long again.
 package struct UntimedStatus: Sendable {
     let device: dev_t
     let number: ino_t
