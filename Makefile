@@ -198,10 +198,12 @@ torture: packages fixtures
 	    CONNECTOR_SANDBOX_SECONDS=$(CONNECTOR_SANDBOX_SECONDS) \
 	    $(TESTS) --filter 'TortureTests|SandboxLoadTests'
 
-# The dependencies are compiled once for both sanitizers, our own code once for each.
+# The dependencies are compiled once for both sanitizers, our own code once for each. The second build runs beside the first tests, which
+# mostly wait.
 sanitize: packages fixtures
-	@Tests/Sanitizers/run address
-	@Tests/Sanitizers/run thread
+	@Tests/Sanitizers/build address
+	@scripts/run-together 'Tests/Sanitizers/run --skip-build address' 'Tests/Sanitizers/build thread'
+	@Tests/Sanitizers/run --skip-build thread
 
 # Runs with the adapters in the host's process, and again in runners. The suite of files/1 puts with one host for several calls, and is
 # built with the tests.

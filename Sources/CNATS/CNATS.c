@@ -23,7 +23,7 @@ typedef natsStatus (*natsUserJWTHandler)(char **, char **, void *);
 typedef natsStatus (*natsSignatureHandler)(char **, unsigned char **, int *, const char *, void *);
 
 /* NATS_PROTOCOL_ERROR, NATS_NO_SERVER, NATS_SECURE_CONNECTION_WANTED, NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED,
- * NATS_MAX_PAYLOAD, NATS_NO_MEMORY and NATS_SSL_ERROR of status.h. */
+ * NATS_MAX_PAYLOAD, NATS_NO_MEMORY, NATS_TIMEOUT and NATS_SSL_ERROR of status.h. */
 enum {
     protocol_error = 2,
     no_server = 6,
@@ -32,6 +32,7 @@ enum {
     not_permitted = 12,
     too_large = 21,
     no_memory = 24,
+    timed_out = 26,
     ssl_error = 29
 };
 
@@ -355,6 +356,8 @@ const char *cnats_text(int32_t status) { return nats.natsStatus_GetText(status);
 bool cnats_is_too_large(int32_t status) { return status == too_large; }
 
 bool cnats_is_unreachable(int32_t status) { return status == no_server; }
+
+bool cnats_is_overdue(int32_t status) { return status == timed_out; }
 
 bool cnats_lacks_encryption(int32_t status) { return status == no_encryption; }
 

@@ -113,9 +113,10 @@ int32_t runner_spawn(
 }
 
 /* There are no namespaces, so no process takes another's place. */
-int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *process) {
+int32_t runner_take_over(int32_t child, int32_t *handover, int32_t milliseconds, int32_t *process) {
     (void)milliseconds;
-    *process = handover;
+    *process = *handover;
+    *handover = -1;
     return child;
 }
 

@@ -84,7 +84,9 @@ int32_t runner_spawn(
     int own = fcntl(program, F_DUPFD_CLOEXEC, 16);
     int end = fcntl(socket, F_DUPFD_CLOEXEC, 16);
     int lines = fcntl(output, F_DUPFD_CLOEXEC, 16);
-    if (error == 0 && (input < 0 || own < 0 || end < 0 || lines < 0 || pipe2(ends, O_CLOEXEC) != 0)) error = errno;
+    if (error == 0 && (input < 0 || own < 0 || end < 0 || lines < 0)) error = errno;
+    /* Each message is read as a whole. */
+    if (error == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) error = errno;
     int successor = error == 0 ? fcntl(ends[1], F_DUPFD_CLOEXEC, 16) : -1;
     if (error == 0 && successor < 0) error = errno;
     if (nothing >= 0) close(nothing);
@@ -121,15 +123,15 @@ int32_t runner_spawn(
     return child;
 }
 
-int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *process) {
+int32_t runner_take_over(int32_t child, int32_t *handover, int32_t milliseconds, int32_t *process) {
     int32_t number = 0;
     ssize_t count;
-    if (!await_bytes(handover, milliseconds)) {
-        runner_abandon(child, handover);
+    if (!await_bytes(*handover, milliseconds)) {
+        runner_abandon(child, *handover);
         return -ETIMEDOUT;
     }
     do {
-        count = read(handover, &number, sizeof number);
+        count = read(*handover, &number, sizeof number);
     } while (count < 0 && errno == EINTR);
     if (count == (ssize_t)sizeof number && number > 0) {
         /* The first process has exited, or is about to. */
@@ -137,11 +139,11 @@ int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, 
     } else {
         number = child;
     }
-    close(handover);
     /* The process is not reaped yet, so its number cannot have been reused. */
     *process = (int32_t)syscall(SYS_pidfd_open, number, 0);
     if (*process >= 0) return number;
     const int error = errno;
+    close(*handover);
     kill(number, SIGKILL);
     waitpid(number, NULL, 0);
     return -error;

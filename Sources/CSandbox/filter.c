@@ -25,6 +25,8 @@ _Static_assert(sizeof(sandbox_instruction) == sizeof(struct sock_filter), "one o
 
 /* Since Linux 5.0; headers may be older. */
 #define RETURN_ASK 0x7fc00000u
+/* Since Linux 5.19: a call that somebody has received is not interrupted by signals, and so not asked about twice. */
+#define FLAG_WAIT_KILLABLE (1u << 5)
 #define X32_BIT 0x40000000u
 
 /** More than the highest call number in the table. */
@@ -49,7 +51,8 @@ static void give(writer *writer, uint32_t verdict) { put(writer, BPF_RET | BPF_K
 static void allow(writer *writer) { give(writer, SECCOMP_RET_ALLOW); }
 
 static uint32_t refusal(const sandbox_filter *filter, uint32_t error) {
-    return filter->asks ? RETURN_ASK : SECCOMP_RET_ERRNO | error;
+    const int is_asked = filter->asks == SANDBOX_ASKS_ALL || (filter->asks == SANDBOX_ASKS_REFUSED && error != ENOSYS);
+    return is_asked ? RETURN_ASK : SECCOMP_RET_ERRNO | error;
 }
 
 static void refuse(writer *writer, uint32_t error) { give(writer, refusal(writer->filter, error)); }
@@ -95,9 +98,13 @@ static int decides(const sandbox_check *check, uint8_t set) { return check != NU
 
 /** The verdict on a call whatever its arguments; 0 if they decide. */
 static uint32_t verdict(const sandbox_filter *filter, const sandbox_rule *rule, uint8_t set) {
+    /* The broad filter asks, and an errno of this one would take precedence: it adds only what belongs to loading. */
+    if (filter->is_narrow && filter->asks == SANDBOX_ASKS_REFUSED) {
+        return rule != NULL && rule->when == SANDBOX_LOADING ? SECCOMP_RET_ERRNO | rule->refusal : SECCOMP_RET_ALLOW;
+    }
     if (rule == NULL) return refusal(filter, ENOSYS);
-    /* A supervisor also wants to know which files are read. */
-    const int names_files = filter->asks && learned_call_of(rule->name) != NULL;
+    /* Whoever learns also wants to know which files are read. */
+    const int names_files = filter->asks == SANDBOX_ASKS_ALL && learned_call_of(rule->name) != NULL;
     if ((rule->when & set) == 0 || names_files) return refusal(filter, rule->refusal);
     return decides(rule->check, set) || decides(rule->also, set) ? 0 : SECCOMP_RET_ALLOW;
 }
@@ -191,7 +198,7 @@ const sandbox_rule *sandbox_rule_of(int32_t number) {
 }
 
 /** Installs a filter. Returns what the kernel returns, or -errno. */
-static long install(const sandbox_settings *settings, int is_narrow, int asks, unsigned flags) {
+static long install(const sandbox_settings *settings, int is_narrow, uint32_t asks, unsigned flags) {
     const uint32_t writes = settings->write != NULL && settings->write[0] != NULL;
     const sandbox_filter filter = {
         .architecture = own_architecture,
@@ -200,7 +207,7 @@ static long install(const sandbox_settings *settings, int is_narrow, int asks, u
         .network = settings->network,
         .writes = writes,
         .names = writes || (settings->read != NULL && settings->read[0] != NULL),
-        .asks = asks != 0,
+        .asks = asks,
     };
     sandbox_instruction program[SANDBOX_INSTRUCTION_COUNT];
     if (own_architecture < 0) return -ENOTSUP;
@@ -211,15 +218,16 @@ static long install(const sandbox_settings *settings, int is_narrow, int asks, u
     return result < 0 ? -errno : result;
 }
 
-int sandbox_filter_install(const sandbox_settings *settings, int is_narrow) {
+int sandbox_filter_install(const sandbox_settings *settings, int is_narrow, uint32_t asks) {
     /* If a thread has a different filter, the kernel returns its id instead of 0. */
-    const long result = install(settings, is_narrow, 0, SECCOMP_FILTER_FLAG_TSYNC);
+    const long result = install(settings, is_narrow, asks, SECCOMP_FILTER_FLAG_TSYNC);
     return result > 0 ? EBUSY : (int)-result;
 }
 
-int sandbox_filter_ask(const sandbox_settings *settings) {
+int sandbox_filter_ask(const sandbox_settings *settings, uint32_t asks) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
-    return (int)install(settings, 0, 1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+    const long listener = install(settings, 0, asks, SECCOMP_FILTER_FLAG_NEW_LISTENER | FLAG_WAIT_KILLABLE);
+    return (int)(listener == -EINVAL ? install(settings, 0, asks, SECCOMP_FILTER_FLAG_NEW_LISTENER) : listener);
 }
 #else
 int32_t sandbox_program(const sandbox_filter *filter, sandbox_instruction *program, int32_t capacity) {

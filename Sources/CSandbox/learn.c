@@ -196,16 +196,9 @@ static int learn(const struct seccomp_notif *asked) {
     return SAY(asked->data.nr, "no setting of the sandbox allows %s: it %s\n", rule->name, rule->reason);
 }
 
-/** With room for the fields of newer kernels: the kernel reads and writes its own size. */
-typedef union notice {
-    struct seccomp_notif asked;
-    struct seccomp_notif_resp answer;
-    char room[512];
-} notice;
-
 static void *supervise(void) {
     for (;;) {
-        notice question = {.room = {0}}, reply = {.room = {0}};
+        sandbox_notice question = {.room = {0}}, reply = {.room = {0}};
         if (ioctl(lesson.listener, SECCOMP_IOCTL_NOTIF_RECV, &question) != 0) {
             /* ENOENT: the thread that asked was interrupted. */
             if (errno == EINTR || errno == ENOENT) continue;
@@ -253,7 +246,7 @@ int32_t sandbox_learn(const sandbox_settings *settings, int32_t output) {
         /* A filter for a plugin that may write somewhere would not ask about writing elsewhere. */
         sandbox_settings asked = *settings;
         asked.write = NULL;
-        lesson.listener = sandbox_filter_ask(&asked);
+        lesson.listener = sandbox_filter_ask(&asked, SANDBOX_ASKS_ALL);
         error = lesson.listener < 0 ? -lesson.listener : write(ends[1], "", 1) == 1 ? 0 : errno;
     }
     close(ends[1]);

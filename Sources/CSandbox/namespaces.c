@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -61,21 +62,34 @@ static long fork_beside(int keeps_network) {
 #endif
 }
 
+/** Waits until the other process has written its message and closed its end: this one's messages follow that. */
+static void await_end(int end) {
+    char byte;
+    while (read(end, &byte, 1) < 0 && errno == EINTR) {}
+}
+
 void sandbox_enter_namespaces(const sandbox_settings *settings, sandbox_outcome *outcome) {
     const uid_t user = geteuid();
     const gid_t group = getegid();
     /* Otherwise a process that was root does not own its files in /proc. */
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    const long child = fork_beside((int)settings->network);
+    int ends[2] = {-1, -1};
+    const long child = pipe2(ends, O_CLOEXEC) == 0 ? fork_beside((int)settings->network) : -1;
     if (child > 0) {
         const int32_t number = (int32_t)child;
         /* If the host has ended, it does not read the number, and the child ends with it. */
-        _exit(write(settings->successor, &number, sizeof number) == (ssize_t)sizeof number ? 0 : 1);
+        const int is_written = write(settings->successor, &number, sizeof number) == (ssize_t)sizeof number;
+        close(ends[1]);
+        _exit(is_written ? 0 : 1);
     }
     const int forking = errno;
     if (child == 0) sandbox_end_with_host(settings->host, 1);
-    close(settings->successor);
+    if (ends[1] >= 0) close(ends[1]);
+    if (child == 0) await_end(ends[0]);
+    if (ends[0] >= 0) close(ends[0]);
     if (child < 0) {
+        const int32_t none = 0;
+        (void)send(settings->successor, &none, sizeof none, MSG_NOSIGNAL);
         sandbox_fails(outcome, "the kernel refuses them", forking);
         return;
     }

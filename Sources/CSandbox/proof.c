@@ -57,7 +57,10 @@ static int reads_host(int32_t host, const char *name) {
     return error;
 }
 
-/** Makes a socket of any family and kind. Gives 0 if one can be made, else the errno of the first one that cannot. */
+/**
+ * Makes a socket of any family and kind. Gives 0 if one can be made, else the errno of the first one that cannot. Where a policy
+ * refuses a family, it does so whatever the kind; other errors mean that the family has no such kind.
+ */
 static int makes_socket(int is_internet_allowed) {
     int error = 0;
     for (int family = AF_UNIX; family < FAMILY_COUNT; family++) {
@@ -69,6 +72,7 @@ static int makes_socket(int is_internet_allowed) {
                 return 0;
             }
             if (error == 0) error = errno;
+            if (errno == EPERM || errno == EACCES) break;
         }
     }
     return error;

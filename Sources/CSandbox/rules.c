@@ -13,7 +13,6 @@
 #define ALWAYS(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_ALWAYS, 0, NULL, NULL, NULL}
 #define CHECKED(name, x86_64, arm64, check) {#name, {x86_64, arm64}, SANDBOX_ALWAYS, EPERM, check, NULL, "has an argument that reaches further"}
 #define WRITE_CHECKED(name, x86_64, arm64, check) {#name, {x86_64, arm64}, SANDBOX_ALWAYS, EACCES, check, NULL, "writes files"}
-#define WHEN_LOADING(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_LOADING, EPERM, NULL, NULL, "belongs to loading"}
 #define WHEN_WRITING(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_WRITING, EACCES, NULL, NULL, "writes files"}
 #define WHEN_NETWORK(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_NETWORK, EPERM, NULL, NULL, "reaches others"}
 #define WHEN_NAMING(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_NAMING, EPERM, NULL, NULL, "watches files"}
@@ -63,6 +62,8 @@ static const sandbox_check connected = {.argument = 1, .mask = 0xF, .count = 2, 
  * TCP_CONGESTION and IP_RECVTOS, which programs can do without.
  */
 static const sandbox_check lingering = {.argument = 2, .is_refused = 1, .count = 1, .values = {13}};
+/** No SECCOMP_FILTER_FLAG_NEW_LISTENER: by one, a plugin could allow what this filter asks the host about. */
+static const sandbox_check no_listener = {.argument = 1, .mask = 0x08, .count = 1, .values = {0}};
 /** AF_INET, AF_INET6, AF_NETLINK. */
 static const sandbox_check internet = {.argument = 0, .count = 3, .values = {2, 10, 16}};
 
@@ -150,7 +151,7 @@ const sandbox_rule sandbox_rules[] = {
     /* They send descriptors, too, and while those are not received, the kernel lets the user's other processes send none. */
     WHEN_NETWORK(sendmsg, 46, 211), WHEN_NETWORK(sendmmsg, 307, 269),
     /* Until the plugin is open: the second filter is installed. */
-    WHEN_LOADING(seccomp, 317, 277),
+    {"seccomp", {317, 277}, SANDBOX_LOADING, EPERM, &no_listener, NULL, "belongs to loading"},
     /* Never. Calls that every program must be able to do without are left out of the table: ENOSYS. */
     NEVER(memfd_create, 319, 279, "makes memory that is not bounded"),
     NEVER(fork, 57, -1, "starts a process"), NEVER(vfork, 58, -1, "starts a process"),

@@ -17,6 +17,7 @@ const char *sandbox_error_text(int32_t error) { return strerror(error); }
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 void sandbox_holds(sandbox_outcome *outcome, int32_t version) {
@@ -41,8 +42,25 @@ void sandbox_leaves_out(sandbox_outcome *outcome, const char *path) {
     sandbox_lacks(outcome, text);
 }
 
+/** What the broad filter of this process asks about. */
+static uint32_t asks = SANDBOX_ASKS_NONE;
+
+/** Installs the broad filter: if possible one that asks the parent, which thereby learns what it refuses. */
+static int install_broad_filter(const sandbox_settings *settings) {
+    if (settings->successor < 0) return sandbox_filter_install(settings, 0, SANDBOX_ASKS_NONE);
+    const int32_t unreported = sandbox_filter_report(settings);
+    if (unreported == 0) {
+        asks = SANDBOX_ASKS_REFUSED;
+        return 0;
+    }
+    /* It takes precedence over one that asks. */
+    const int error = sandbox_filter_install(settings, 0, SANDBOX_ASKS_NONE);
+    if (error == 0) (void)send(settings->successor, &unreported, sizeof unreported, MSG_NOSIGNAL);
+    return error;
+}
+
 static void put_filter_on(const sandbox_settings *settings, int is_narrow, sandbox_outcome *outcome) {
-    const int error = sandbox_filter_install(settings, is_narrow);
+    const int error = is_narrow ? sandbox_filter_install(settings, 1, asks) : install_broad_filter(settings);
     if (error == 0) {
         sandbox_holds(outcome, is_narrow + 1);
     } else if (error == ENOTSUP) {
@@ -73,6 +91,7 @@ void sandbox_enter(const sandbox_settings *settings, sandbox_outcome *outcomes) 
     sandbox_restrict_files(settings, outcomes[SANDBOX_NAMESPACES].holds, &outcomes[SANDBOX_LANDLOCK]);
     sandbox_bound(settings, outcomes[SANDBOX_NAMESPACES].holds, &outcomes[SANDBOX_LIMITS]);
     put_filter_on(settings, 0, &outcomes[SANDBOX_FILTER]);
+    if (settings->successor >= 0) close(settings->successor);
 }
 
 void sandbox_narrow(const sandbox_settings *settings, sandbox_outcome *outcome) {
@@ -94,4 +113,6 @@ int32_t sandbox_prove(const sandbox_settings *settings, sandbox_attempt *attempt
     (void)settings, (void)attempts;
     return 0;
 }
+
+int32_t sandbox_refuse(int32_t listener, sandbox_refusal *refusal) { return (void)listener, (void)refusal, -ENOTSUP; }
 #endif

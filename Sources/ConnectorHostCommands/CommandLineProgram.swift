@@ -41,6 +41,7 @@ public enum CommandLineProgram {
         }
         let arguments = Array(ProcessArguments.all.dropFirst())
         widenHelp()
+        if damage != nil { refuse(ExitCode.validationFailure, arguments) }
         if Self.commandsThatRun.contains(arguments.first ?? "") { Interruption.note() }
         var command: any ParsableCommand
         do {
@@ -128,9 +129,21 @@ public enum CommandLineProgram {
         exit(status.rawValue)
     }
 
+    /// The message about an argument that is not UTF-8; nil if there is none. Whatever took its place would be another value than the one
+    /// that was given.
+    private static var damage: String? {
+        ProcessArguments.damaged.map { argument in
+            """
+            argument \(argument.number) is not UTF-8: "\(argument.shown.excerpt)"; \
+            give bytes as {"base64": "…"}, and a file a name in UTF-8
+            """
+        }
+    }
+
     /// Prints help or an error about the arguments, which `--json` makes an error document, and exits.
     private static func refuse(_ error: any Error, _ arguments: [String]) -> Never {
-        let (command, mistake) = named(arguments)
+        let (command, unknown) = named(arguments)
+        let mistake = damage ?? unknown
         // The parser answers a request for help despite such a word.
         let status = mistake == nil ? ConnectorHostCommand.exitCode(for: error) : .validationFailure
         let text = ConnectorHostCommand.fullMessage(for: error)
@@ -146,7 +159,9 @@ public enum CommandLineProgram {
             end(status)
         }
         let style = TextStyle.detected(for: .error)
-        let usage = ["Usage: \(command) <subcommand>", "  See '\(command) --help' for more information."]
+        let usage =
+            (unknown == nil ? [] : ["Usage: \(command) <subcommand>"])
+            + ["  See '\(command) --help' for more information."]
         let lines =
             mistake.map { ["Error: \($0)"] + usage }
             ?? text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

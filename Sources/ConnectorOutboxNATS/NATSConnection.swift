@@ -178,9 +178,10 @@ final class NATSConnection: Sendable {
             if isReachable, let expiry = settings.expiry, expiry <= clock.wallTime() {
                 cause += "; the user's JWT has expired at \(expiry)"
             }
+            let limit = cnats_is_overdue(status) ? " within \(settings.waits.connectionText)" : ""
             throw error(
                 .storage,
-                "the outbox cannot be used: no NATS server at \(settings.url.excerpt) accepts the connection: \(cause)",
+                "the outbox cannot be used: no NATS server at \(settings.url.excerpt) accepts the connection\(limit): \(cause)",
                 fix: Self.remedy(status, cause, settings),
                 isRetryable: true
             )
@@ -201,6 +202,11 @@ final class NATSConnection: Sendable {
         if cnats_lacks_encryption(status) {
             return "set up \"tls\" on the servers, without allow_non_tls: "
                 + "libnats before 3.8 encrypts only where servers require it"
+        }
+        if cnats_is_overdue(status) {
+            return "check \"url\" in \"outbox\" of connectors.json, and that NATS servers run there; connecting takes "
+                + "three round trips, up to five with TLS, and may take \(settings.waits.connectionText), "
+                + "which cannot be changed: use servers that are nearer"
         }
         let usual =
             "check \"url\", \"tls\" and the credentials in \"outbox\" of connectors.json, and that the servers run"

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// The settings of an outbox in NATS: the servers, the credentials and the stream.
 package struct NATSSettings: Sendable, Hashable {
     /// One or more servers of a cluster, separated by commas: `nats://a:4222,nats://b:4222`. If one begins with `tls://`, connections to
@@ -43,6 +45,8 @@ package struct NATSSettings: Sendable, Hashable {
     package struct Waits: Sendable, Hashable {
         /// The timeout for connecting to a server, in which it has to answer more than once.
         package var connection: UInt64 = 5_000_000_000
+        /// ``connection`` for people.
+        var connectionText: String { Duration.nanoseconds(Int64(clamping: connection)).brief }
         /// The timeout for a response, after which the request is repeated; a response that comes later counts, too.
         package var answer: UInt64 = 2_000_000_000
         /// The delay before repeating a request that no server could handle.

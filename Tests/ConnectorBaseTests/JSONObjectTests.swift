@@ -1,8 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectorBase
 import Testing
+
+@testable import ConnectorBase
 
 /// The members of objects, by name and in their order.
 @Suite struct JSONObjectTests {
@@ -40,6 +41,65 @@ import Testing
         for other in [JSONObject.Member(name: "n0", value: nil), JSONObject.Member(name: "other", value: 0)] {
             #expect(object != JSONObject(unique: members.dropFirst() + [other]))
         }
+    }
+
+    /// Members of an object that count how often one is read.
+    private struct CountedMembers: RandomAccessCollection {
+        final class Counter {
+            var reads = 0
+        }
+
+        let members: [JSONObject.Member]
+        let counter = Counter()
+        var startIndex: Int { members.startIndex }
+        var endIndex: Int { members.endIndex }
+
+        subscript(position: Int) -> JSONObject.Member {
+            counter.reads += 1
+            return members[position]
+        }
+    }
+
+    @Test func `collecting and finding names reads each member at most a few times`() {
+        let count = 2000
+        let names = (0..<count).map { "n\($0)" }
+        let members = CountedMembers(members: names.map { JSONObject.Member(name: $0, value: .null) })
+        var index = MemberIndex()
+        let areNew = names.indices.allSatisfy { index.claim(names[$0], among: members.prefix($0)) == nil }
+        let areKnown = names.indices.allSatisfy { index.claim(names[$0], among: members) == $0 }
+        let areFound = names.indices.allSatisfy { index.position(of: names[$0], among: members) == $0 }
+        let other = index.position(of: "other", among: members)
+        #expect(areNew && areKnown && areFound && other == nil)
+        #expect(members.counter.reads <= 2 * count)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [15, 16, 17, 100_000])
+    func `an object that is built member by member is the same as one from a list`(_ count: Int) throws {
+        var object = JSONObject()
+        for number in 0..<count { object["n\(number)"] = .integer(Int64(number)) }
+        let members = (0..<count).map { JSONObject.Member(name: "n\($0)", value: .integer(Int64($0))) }
+        #expect(object.members == members && object == JSONObject(unique: members))
+        #expect(object["n\(count - 1)"] == .integer(Int64(count - 1)))
+        #expect(object["n\(count)"] == nil)
+        let parsed = try #require(try JSONValue(parsing: object.description).object)
+        #expect(parsed == object && parsed["n14"] == 14)
+    }
+
+    @Test(arguments: [3, 40]) func `a member that is set, removed and set again is found where it is`(_ count: Int) {
+        var object = JSONObject((0..<count).map { ("n\($0)", JSONValue.integer(Int64($0))) })
+        let before = object
+        object["n0"] = "first"
+        #expect(object.members[0] == JSONObject.Member(name: "n0", value: "first") && object.members.count == count)
+        object["n1"] = nil
+        #expect(object["n1"] == nil && object["n2"] == 2 && object.members[1].name == "n2")
+        object["n1"] = 7
+        #expect(object.members[count - 1] == JSONObject.Member(name: "n1", value: 7) && object["n2"] == 2)
+        object["n1"] = nil
+        #expect(object["n1"] == nil && object.members.count == count - 1)
+        object["e\u{301}"] = 1
+        object["\u{E9}"] = 2
+        #expect(object["e\u{301}"] == 1 && object["\u{E9}"] == 2 && object.members.count == count + 1)
+        #expect(before["n0"] == 0 && before["n1"] == 1 && before.members.count == count)
     }
 
     @Test(.timeLimit(.minutes(1))) func `each level of a deeply nested object is hashed only once`() {

@@ -39,6 +39,17 @@ import Testing
         )
     }
 
+    @Test(arguments: ["18446744073709551616", "1e30", "-1e30"])
+    func `an integer that no type can hold is outside the bounds, and no number of another kind`(text: String) throws {
+        var (reader, object) = try reader(#"{"i": \#(text)}"#)
+        #expect(reader.integer("i", in: object, at: JSONPath(), within: 1...5) == nil)
+        let number = try #require(Double(text))
+        #expect(reader.problems.map(\.description) == ["f:1:7: i is \(number), outside 1 to 5 [invalid-value]"])
+        object["i"] = 1.5
+        #expect(reader.integer("i", in: object, at: JSONPath(), within: 1...5) == nil)
+        #expect(reader.problems.last?.message == "i must be an integer, not a number")
+    }
+
     @Test func `problems name the connector, and paths start at its object`() throws {
         var (reader, object) = try reader(#"{"list": [{"s": 1}]}"#)
         reader.connector = "a/b"

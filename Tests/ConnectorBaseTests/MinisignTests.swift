@@ -50,6 +50,13 @@ import Testing
     func `the trusted comment is signed, and the untrusted one is not`(_ text: String) throws {
         #expect(try !isValid(text.replacing("signature\n", with: "signature!\n")))
         #expect(try isValid(text.replacing("minisign secret", with: "any other")))
+        let key = try #require(MinisignKey(Self.key))
+        let changed = Array(text.replacing("signature\n", with: "signature!\n").utf8)
+        let signature = try MinisignSignature(parsing: changed, file: "a.minisig")
+        let verdicts = [Self.content, Self.content + [0]].map { content in
+            unsafe content.withUnsafeBytes { unsafe signature.verdict(for: $0, key) }
+        }
+        #expect(verdicts == [.otherComment, .otherContent])
     }
 
     @Test func `any changed character of a signature makes it invalid or malformed`() throws {

@@ -39,16 +39,14 @@ struct ScreenTests {
     }
 
     @Test func `an invisible character is made visible, and a pile of marks is cut`() {
-        var canvas = Canvas(width: 9, height: 1, isUnicode: true)
-        canvas.write(
-            "a\u{200B}b" + "c" + String(repeating: "\u{301}", count: 500),
-            CellAttributes(),
-            line: 0,
-            column: 0,
-            width: 9
-        )
-        #expect(canvas.text(ofLine: 0).hasPrefix("a\u{FFFD}b"))
-        #expect(canvas[0, 3].text.unicodeScalars.count == 8)
+        var canvas = Canvas(width: 12, height: 2, isUnicode: true)
+        // A mark without a letter, and a letter with too many.
+        let marks = "\u{301}b" + "c" + String(repeating: "\u{301}", count: 500)
+        canvas.write(marks, CellAttributes(), line: 0, column: 0, width: 12)
+        #expect(canvas.text(ofLine: 0).hasPrefix("\u{FFFD}b"))
+        #expect(canvas[0, 2].text.unicodeScalars.count == 8)
+        canvas.write("a\u{200B}b", CellAttributes(), line: 1, column: 0, width: 12)
+        #expect(canvas.text(ofLine: 1) == #"a\u{200b}b"#)
     }
 
     @Test func `an unchanged screen costs nothing, and one changed character costs little`() {

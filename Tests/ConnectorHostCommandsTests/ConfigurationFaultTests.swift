@@ -185,7 +185,7 @@ import Testing
             ["name": "crash", "plugin": .string(FixturePlugins.misbehaving("crashes-in-constructor"))]
         ])
         #expect(try await workspace.program.run("validate").status == 0)
-        #expect(try await workspace.program.run("plugins").status == 0)
+        #expect(try await workspace.program.alone.run("plugins").status == 0)
     }
 
     @Test func `a fault in an included file has its position in that file`() async throws {

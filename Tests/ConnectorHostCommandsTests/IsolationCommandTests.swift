@@ -246,7 +246,7 @@
             for image in [FixturePlugins.good("sync"), FixturePlugins.misbehaving("crashes-in-open")] {
                 #expect(shell("cp '\(image)' '\(workspace.path)/'") == 0)
             }
-            var program = workspace.program
+            var program = workspace.program.alone
             program.environment["CONNECTOR_PLUGIN_PATH"] = workspace.path
             let result = try await program.run("plugins", "--probe", "--json")
             #expect(result.status == 1, "\(result.error)")

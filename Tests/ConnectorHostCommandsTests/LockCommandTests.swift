@@ -58,7 +58,7 @@ import Testing
 
     @Test func `a plugin that is not what the lock lists is not usable, and no probe runs it`() async throws {
         let workspace = try workspace()
-        let program = workspace.program
+        let program = workspace.program.alone
         #expect(try await program.run("lock").status == 0)
         func listed(_ options: [String]) async throws -> JSONValue {
             let result = try await program.start(["plugins", "--json"] + options).finish()

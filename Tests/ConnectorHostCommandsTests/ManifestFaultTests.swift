@@ -67,8 +67,7 @@ import Testing
         try workspace.write(mistake.manifest, to: "P/tool.connector.json")
         try workspace.configure([["name": "tool", "plugin": "tool"]], plugins: ["P"])
         let place = "P/tool.connector.json:\(mistake.place): "
-        var program = workspace.program
-        program.file = Program.pathAlone
+        let program = workspace.program.alone
         for arguments in [["status"], ["validate"], ["inspect", "P/tool.connector.json"], ["plugins"]] {
             let child = try program.start(arguments)
             let result = try await child.finish()

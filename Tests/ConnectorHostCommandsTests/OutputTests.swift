@@ -145,7 +145,7 @@ import Testing
         let workspace = try workspace(Self.opens)
         let child = try Child(
             start: "/bin/sh",
-            ["-c", "exec '\(Program.path)' \(command) > /dev/full"],
+            ["-c", "exec '\(workspace.program.alone.file)' \(command) > /dev/full"],
             workspace.program
         )
         let result = try await child.finish()

@@ -13,7 +13,7 @@ import Testing
         #expect(shell("cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/Plugins'") == 0)
         #expect(shell("cp '\(FixturePlugins.broken("truncated"))' '\(workspace.path)/Plugins'") == 0)
         try workspace.configure([], plugins: ["Plugins"])
-        let result = try await workspace.program.run("plugins")
+        let result = try await workspace.program.alone.run("plugins")
         #expect(result.status == 0)
         #expect(result.lines.contains { $0.hasPrefix("✓ sync") && $0.hasSuffix("Plugins/libsync.so") })
         #expect(result.lines.contains { $0.hasPrefix("✗ ") && $0.hasSuffix("Plugins/libtruncated.so") })
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `with --json there is one document`() async throws {
-        var program = Program(directory: "/")
+        var program = Program(directory: "/").alone
         program.environment["CONNECTOR_PLUGIN_PATH"] = "\(FixturePlugins.build)/plugins:\(FixturePlugins.build)/broken"
         let result = try await program.run("plugins", "--json")
         #expect(result.status == 0)
@@ -68,8 +68,8 @@ import Testing
 
     @Test func `a configuration that is named must exist`() async throws {
         let workspace = try Workspace()
-        #expect(try await workspace.program.run("plugins").status == 0)
-        let named = try await workspace.program.run("plugins", "--config", "connectors.json")
+        #expect(try await workspace.program.alone.run("plugins").status == 0)
+        let named = try await workspace.program.alone.run("plugins", "--config", "connectors.json")
         #expect(named.status == 2)
         #expect(named.error.contains("[not-found]"))
     }

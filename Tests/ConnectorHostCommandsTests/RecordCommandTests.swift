@@ -119,6 +119,26 @@ import Testing
         #expect(broken.status == 1 && broken.output.contains("was recorded"), "\(broken.output)")
     }
 
+    @Test func `a recorded case shows what differs, and hides no setting but secrets`() async throws {
+        let workspace = try Workspace()
+        let root = #"{"project_name": "kinto", "http_api_version": "1.22", "user": {"id": "account:ada"}}"#
+        let recording = """
+            {"version": 1, "exact": true, "answers": [
+              {"path": "/v1/", "json": \(root)},
+              {"path": "/v1/buckets/b", "json": {"data": {"id": "b", "last_modified": 1}, "permissions": {}}}
+            ], "calls": [{"operation": "database/get", "arguments": {"collection": "c", "id": "x-secretive"}, "result": {}}]}
+            """
+        try workspace.write(recording, to: "kinto.json")
+        let config = #"{"endpoint": "http://x/v1", "bucket": "b", "username": "ada", "password": "secretive"}"#
+        let test = ["test", "kinto", "--answers", "kinto.json", "--only", "recorded-calls", "--strict", "6"]
+        let result = try await workspace.program.start(test + ["--config", config]).finish()
+        #expect(result.status == 1, "\(result)")
+        #expect(
+            result.output.contains("no answer is recorded for GET /v1/buckets/b/collections/c/records/x-•••"),
+            "\(result.output)\(result.error)"
+        )
+    }
+
     @Test func `what is no leaf of the command's file is refused, before a host runs`() async throws {
         let workspace = try Workspace()
         let leaf: JSONValue = [

@@ -151,7 +151,7 @@ import Testing
             "connectors": [["name": "gate", "plugin": "sync", "probe": "off"]],
         ]
         try workspace.write(file.serialized(), to: "connectors.json")
-        let program = workspace.program
+        let program = workspace.program.alone
         let alone = try await program.run("swap", "gate", "next.so")
         #expect(alone.status == 1 && alone.error.contains("no host runs on connectors.json"))
         let host = try program.start(["run", "--json"])

@@ -143,7 +143,8 @@ import Testing
         #expect(result.status == 0, "\(result)")
         let gate = try JSONValue(parsing: result.output)["gates"]?[0]
         #expect(gate?["state"] == "open" && gate?["simulated"] == true)
-        let warning = "the secret \"token\" is missing; a placeholder takes its place, because the gate is simulated"
+        let reason = "the secret \"token\" is missing or cannot be used"
+        let warning = "\(reason); a placeholder takes its place, because the gate is simulated"
         #expect(gate?["warnings"]?.array?.contains(.string(warning)) == true, "\(result)")
         #expect(try await workspace.program.run("status").status == 2)
         try workspace.configure([connector("vendor", simulate: "local")])

@@ -237,7 +237,7 @@ import Testing
             operations.status == 0 && operations.output.contains("add(id: string, note: json) async"),
             "\(operations)"
         )
-        let plugins = try await program.run("plugins", "--json")
+        let plugins = try await program.alone.run("plugins", "--json")
         #expect(plugins.status == 0 && plugins.output.contains("\"not-found\""), "\(plugins)")
         try workspace.write(
             #"{"version": 1, "operations": [{"operation": "got"}, {"operation": "gut"}]}"#,
@@ -250,6 +250,30 @@ import Testing
         let status = try await workspace.program.run("status", "--simulate")
         let advice = "1 more fault in the file: run connector-host validate --simulate, with the same --answers"
         #expect(status.status == 1 && status.output.contains(advice), "\(status)")
+    }
+
+    @Test(arguments: ["cstring", "bytes32", "handle"])
+    func `validate says of a manifest that cannot be simulated what the host says`(_ type: String) async throws {
+        let workspace = try interface(#"{"version": 1, "operations": [{"operation": "get", "result": 1}]}"#)
+        try workspace.write(
+            #"""
+            {"manifest": 1, "id": "notes", "version": "1.0.0", "abi": [1, 1], "entry": "notes_plugin",
+             "configuration": {"token": {"type": "string", "required": true, "secret": true}},
+             "services": {"required": ["http/1"]}, "capabilities": {"notes/1": {
+               "get": {"symbol": "notes_get", "signature": "(id: \#(type)) async -> json"}}}}
+            """#,
+            to: "Plugins/notes.connector.json"
+        )
+        let status = try await workspace.program.run("status", "--simulate", "--json")
+        let error = try JSONValue(parsing: status.output)["gates"]?[0]?["error"]
+        #expect(status.status == 1 && error?["code"] == "unsupported", "\(status)")
+        #expect(error?["message"]?.string?.contains("cannot be simulated") == true, "\(status)")
+        let validation = try await workspace.program.run("validate", "--simulate", "--json")
+        let document = try JSONValue(parsing: validation.output)
+        #expect(validation.status == 1 && document["valid"] == false && document["failing"] == 1, "\(validation)")
+        #expect(document["errors"]?.array?.count == 1)
+        #expect(document["errors"]?[0]?["message"] == error?["message"], "\(validation)")
+        #expect(document["errors"]?[0]?["fix"] == error?["fix"], "\(validation)")
     }
 
     @Test func `a secret that the configuration leaves out is not asked for either`() async throws {

@@ -98,6 +98,41 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (.unavailable, "check that the endpoint is correct", nil),
+            (.timedOut, "find out why the server is slow", "timeout"),
+            (.protocolViolation, "belongs to this vendor's API", nil),
+            (.missing, "create it at the vendor", "create it, or"),
+        ] as [(ConnectorError.Code, String, String?)]
+    )
+    func `no server is blamed for what a plugin lacks that reaches none`(
+        _ code: ConnectorError.Code,
+        _ ofServers: String,
+        _ ofThisMachine: String?
+    ) {
+        let error = ConnectorError(code, "the disk is full", connector: "gate")
+        for isLocal in [false, true] {
+            var gate = GateReport(path: "gate", state: .failed, error: error)
+            gate.plugin = GateReport.PluginIdentity(
+                id: "store",
+                version: SemanticVersion(1, 0, 0),
+                isLocal: isLocal,
+                content: nil
+            )
+            let report = Report(gates: [gate], state: .open)
+            for isolation in [nil, Isolation.Kind.process] {
+                gate.isolation = isolation
+                let document = StatusDocument(report: Report(gates: [gate], state: .open), duration: .seconds(1))
+                let text = document.lines(TextStyle(isColoured: false, isUnicode: true)).joined(separator: "\n")
+                #expect(text.contains(ofServers) != isLocal, "\(text)")
+                if isLocal { #expect(text.contains(ofThisMachine ?? "→") == (ofThisMachine != nil), "\(text)") }
+            }
+            #expect(Remedy.isLocal(error, in: report) == isLocal && !Remedy.isLocal(error, in: nil))
+            #expect(Report(json: report.json)?["gate"]?.plugin?.isLocal == isLocal)
+        }
+    }
+
     @Test(arguments: [("sandbox: off", true), ("sandbox: filter, Landlock 7, namespaces", false)])
     func `a sandbox that holds nothing is red, and no other`(_ sandbox: String, _ isRed: Bool) {
         var gate = GateReport(path: "gate", state: .open)

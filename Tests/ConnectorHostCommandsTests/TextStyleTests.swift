@@ -26,6 +26,9 @@ import Testing
         #expect(style.shown("a\u{7}b\u{9B}c\u{7F}") == "a\\u{7}b\\u{9b}c\\u{7f}")
         #expect(style.shown("file\u{202E}gpj.exe") == "file\\u{202e}gpj.exe")
         #expect(style.shown("a\u{200F}b\u{61C}c\u{2028}d") == "a\\u{200f}b\\u{61c}c\\u{2028}d")
+        #expect(style.shown("connectors\u{200B} a\u{AD}b") == "connectors\\u{200b} a\\u{ad}b")
+        #expect(style.shown("a\u{2060}b\u{FEFF}") == "a\\u{2060}b\\u{feff}")
+        #expect(style.shown("👩\u{200D}💻") == "👩\u{200D}💻")
         #expect(style.shown("one\ntwo\tthree") == "one two three")
         #expect(style.shown("Größe 10 µs ✓") == "Größe 10 µs ✓")
     }

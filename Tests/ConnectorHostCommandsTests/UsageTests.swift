@@ -42,6 +42,62 @@ import Testing
         #expect(result.status == 0 && result.error.isEmpty && result.output.contains("not-open"), "\(result)")
     }
 
+    // Other systems refuse such arguments and names.
+    #if os(Linux)
+        @Test(arguments: [
+            ("call tools echo BYTES", 4), ("send BYTES track event=e userId=u", 2), ("status --config BYTES.json", 3),
+            ("BYTES", 1), ("test --only=BYTES libany.so", 2), ("status --help BYTES", 3),
+        ])
+        func `an argument that is not UTF-8 is refused with its number, whatever the command would do with it`(
+            words: String,
+            number: Int
+        ) async throws {
+            let arguments = words.replacing("BYTES", with: "\"$(printf 'a\\377\\303\\244')\"")
+            func run(_ options: String) async throws -> Program.Result {
+                let script = "exec \"$0\" \(arguments)\(options)"
+                return try await Child(start: "/bin/sh", ["-c", script, Program.path], Program(directory: "/")).finish()
+            }
+            let result = try await run("")
+            #expect(result.status == 64 && result.output.isEmpty, "\(result)")
+            #expect(result.error.hasPrefix("Error: argument \(number) is not UTF-8: \""), "\(result)")
+            #expect(result.error.contains("a\\xffä") && result.error.contains("  See 'connector-host"), "\(result)")
+            #expect(result.error.contains("give bytes as {\"base64\": \"…\"}"), "\(result)")
+            let json = try await run(" --json")
+            let error = try JSONValue(parsing: json.output)["errors"]?[0]
+            #expect(json.status == 64 && error?["code"] == "invalid", "\(json)")
+            #expect(error?["message"]?.string?.hasPrefix("argument \(number) is not UTF-8") == true, "\(json)")
+        }
+
+        @Test func `a working directory whose path is not UTF-8 is told, and its file is not missing`() async throws {
+            let workspace = try Workspace()
+            try workspace.configure([])
+            let script = """
+                mkdir "$(printf 'bad\\377')" && cp connectors.json "$(printf 'bad\\377')" && cd "$(printf 'bad\\377')" || exit 9
+                exec "$0" validate
+                """
+            let result = try await Child(start: "/bin/sh", ["-c", script, Program.path], workspace.program).finish()
+            #expect(result.status == 2, "\(result)")
+            #expect(result.error.contains("whose path is not UTF-8: \(workspace.path)/bad\\xff"), "\(result)")
+            #expect(result.error.contains("rename that directory"), "\(result)")
+        }
+
+        @Test func `a state directory whose name is not UTF-8 is told, and no other is made`() async throws {
+            let workspace = try Workspace()
+            let config: JSONValue = ["endpoint": "http://127.0.0.1:9", "writeKey": "demo-write-key"]
+            try workspace.configure([
+                ["name": "segment", "plugin": .string("\(Program.buildDirectory)/libsegment.so"), "config": config]
+            ])
+            let send = "exec \"$0\" send segment track event=e userId=u"
+            let script = "export XDG_STATE_HOME=\"$PWD/$(printf 'st\\377')\"; \(send)"
+            let result = try await Child(start: "/bin/sh", ["-c", script, Program.path], workspace.program).finish()
+            #expect(result.status == 1, "\(result)")
+            let told = "the variable XDG_STATE_HOME is not UTF-8: \(workspace.path)/st\\xff"
+            #expect("\(result.output)\(result.error)".contains(told), "\(result)")
+            #expect(shell("ls '\(workspace.path)' | grep -q '^st'") != 0)
+            #expect(shell("[ -e '\(workspace.home)/.local' ]") != 0)
+        }
+    #endif
+
     @Test(arguments: ["-1", "0", "1", "26", "39"])
     func `help has its text in a terminal of any width`(columns: String) async throws {
         var program = Program(directory: "/")

@@ -58,6 +58,14 @@ import Testing
         #expect(try arguments("(a: out bytes, b: i32)", "7") == ["b": 7])
     }
 
+    @Test(arguments: [
+        ("()", "no arguments"), ("(a: i32)", "one argument"), ("(a: i32, b: i32)", "at most 2 arguments"),
+    ])
+    func `an argument too many is told with how many there may be`(signature: String, most: String) throws {
+        let error = try #require(throws: ConnectorError.self) { try arguments(signature, "1", "2", "3") }
+        #expect(error.message.hasPrefix("do takes \(most); "), "\(error.message)")
+    }
+
     @Test(arguments: ["{", "[1,", "nul", "1e999", "\"", "01"])
     func `text that is not JSON is refused with the signature`(word: String) throws {
         let error = try #require(throws: ConnectorError.self) { try arguments("(a: f64)", word) }

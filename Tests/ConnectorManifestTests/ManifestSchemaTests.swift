@@ -114,6 +114,10 @@ import Testing
         (["egress"], ["*"]), (["egress"], ["a b"]), (["egress"], ["https://example.com"]), (["library"], " "),
         (["uses", "settings"], "Settings/1"), (["uses", "places"], ["capability": "geocoder"]),
         (["capabilities", "other/99999999999"], ["a": operation]),
+        (["capabilities", "other/4294967296"], ["a": operation]),
+        (["uses", "settings"], "settings/4294967296"), (["uses", "places"], ["capability": "geocoder/4294967296"]),
+        (["version"], "4294967296.0.0"), (["version"], "1.0.4294967296"), (["egress"], ["example.com:65536"]),
+        (["configuration", "x"], ["type": "duration", "default": "8761h"]),
         ownOperation(""), ownOperation("a/b"), ownOperation("a b"), ownOperation("a\nb"), ownOperation("a\u{202E}b"),
         ownOperation("a\u{200B}b"), ownOperation(String(repeating: "x", count: 256)),
         (["configuration", "x"], ["type": "integer", "default": "x"]), (["configuration", "x"], ["default": 1]),
@@ -135,6 +139,9 @@ import Testing
     }
 
     private static let accepted: [([String], JSONValue)] = [
+        (["capabilities", "other/4294967295"], ["a": operation]), (["uses", "settings"], "own/1000000000"),
+        (["version"], "4294967295.0.10"), (["configuration", "x"], ["type": "duration", "default": "0031536000s"]),
+        (["configuration", "x"], ["type": "duration", "default": "0ms"]), (["egress"], ["a:1", "a:0065535"]),
         (["version"], "1.0.0-0.a-1.x"), (["egress"], ["{url}", "*.example.com", "example.com:8080", "[::1]:443"]),
         ownOperation("get.All-é"), ownOperation(String(repeating: "x", count: 255)), (["scenes", "$a"], "A note."),
         (["scenes", "rates", "title"], .string(String(repeating: "e\u{301}", count: 80))),
@@ -158,7 +165,10 @@ import Testing
                 "math/1": [
                     "start": [
                         "symbol": "a", "signature": "() -> i32", "status": "negative",
-                        "codes": ["5": "unavailable", "+6": "denied", "$comment": "The others are failures."],
+                        "codes": [
+                            "5": "unavailable", "+6": "denied", "-9223372036854775808": "denied",
+                            "9223372036854775807": "denied", "$comment": "The others are failures.",
+                        ],
                     ],
                     "check": ["symbol": "b", "signature": "()", "status": "zero", "statusType": "u8"],
                 ]
@@ -172,6 +182,9 @@ import Testing
         object["uses"] = nil
         let misspelt = try JSONValue(parsing: foreign.serialized().replacing("unavailable", with: "unavailabel"))
         #expect(try !Self.check.faults(in: misspelt).isEmpty)
+        let tooLarge = foreign.serialized().replacing("9223372036854775807", with: "9223372036854775808")
+        #expect(!Manifest.read(Array(tooLarge.utf8), file: "foreign").problems.isEmpty)
+        #expect(try !Self.check.faults(in: JSONValue(parsing: tooLarge)).isEmpty)
         object["entry"] = "m_plugin"
         #expect(try !Self.check.faults(in: .object(object)).isEmpty)
     }

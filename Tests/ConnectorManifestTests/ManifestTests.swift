@@ -64,6 +64,21 @@ let completeManifest = """
         #expect(try Manifest(parsing: Array(completeManifest.utf8)).boundNames.isEmpty)
     }
 
+    @Test(arguments: [
+        (#""entry": "e""#, true), (#""entry": "e", "configuration": {"file": {"type": "path"}}"#, true),
+        (#""entry": "e", "services": {"optional": ["log/1", "storage/1"]}"#, true),
+        (#""library": "libpq.so.5""#, false),
+        (#""entry": "e", "services": {"required": ["http/1"]}"#, false),
+        (#""entry": "e", "egress": ["a.example"]"#, false),
+        (#""entry": "e", "configuration": {"server": {"type": "url"}}"#, false),
+        (#""entry": "e", "configuration": {"key": {"type": "string", "secret": true}}"#, false),
+        (#""entry": "e", "uses": {"store": "database/1"}"#, false),
+    ])
+    func `a plugin is local if nothing in its manifest leads to a server`(members: String, isLocal: Bool) throws {
+        let text = #"{"manifest": 1, "id": "a", "version": "1.0.0", "abi": [1, 1], \#(members)}"#
+        #expect(try Manifest(parsing: Array(text.utf8)).isLocal == isLocal)
+    }
+
     /// The manifest of a foreign library that opens with a path.
     private func foreign(open: String, close: String) -> [UInt8] {
         Array(

@@ -41,6 +41,23 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    @Test func `a server that does not answer in time is an error that names the limit`() async throws {
+        var answers = FakeNATSServer.Answers()
+        answers.greeting = { [] }
+        let server = try FakeNATSServer(answers)
+        var settings = NATSSettings(url: server.url)
+        settings.waits.connection = 50_000_000
+        let late = settings
+        let error = await #expect(throws: ConnectorError.self) {
+            try await NATSConnection.connect(late, renewed: { late })
+        }
+        let (message, fix) = (error?.message ?? "", error?.fix ?? "")
+        #expect(message.hasSuffix("accepts the connection within 50 ms: Timeout"), "\(message)")
+        #expect(fix.contains("may take 50 ms, which cannot be changed"), "\(fix)")
+        #expect(error?.isRetryable == true)
+        withExtendedLifetime(server) {}
+    }
+
     @Test func `a connection that the client library gives up is closed although the system has no more threads`()
         async throws
     {

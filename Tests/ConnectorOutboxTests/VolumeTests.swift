@@ -96,6 +96,29 @@ import Testing
         #expect(free(of: size) >= 0)
     }
 
+    @Test func `a measurement of plenty of space holds for other transactions, and not for long`() throws {
+        let time = Mutex<UInt64>(1), free = Mutex<Int64>(1 << 40)
+        let reserve = VolumeReserve("\(folder.path)/outbox") {
+            VolumeSpace(free: free.withLock(\.self), size: 1 << 40)
+        } now: {
+            time.withLock(\.self)
+        }
+        var allowance = try #require(reserve.allowance(size: 0, spare: 0))
+        #expect(reserve.holds(allowance))
+        time.withLock { $0 += 49_999_999 }
+        #expect(reserve.holds(allowance))
+        time.withLock { $0 += 1 }
+        #expect(!reserve.holds(allowance))
+        allowance = try #require(reserve.allowance(size: 0, spare: 0))
+        try reserve.take(reserve.share - 1, of: &allowance)
+        #expect(reserve.holds(allowance))
+        try reserve.take(1, of: &allowance)
+        #expect(!reserve.holds(allowance))
+        free.withLock { $0 = 2 << 30 }
+        allowance = try #require(reserve.allowance(size: 0, spare: 0))
+        #expect(!reserve.holds(allowance))
+    }
+
     @Test func `an event that finds no room is refused, until a look finds some`() async throws {
         let free = Mutex<Int64>(1 << 30)
         let space: @Sendable (String) -> VolumeSpace? = { _ in

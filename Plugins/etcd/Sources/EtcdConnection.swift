@@ -50,6 +50,7 @@ final class EtcdConnection: Sendable {
     /// Reads an answer with settings. If it is too long, other clients have stored too much: the host would blame the server.
     private func whole(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         let stream = try await host.http.stream(request, silence: Self.readingSilence)
+        try stream.checkCoding(vendor: "etcd")
         var answer = HTTPResponse(status: stream.status, headers: stream.headers)
         var parts = stream.makeAsyncIterator()
         while let part = try await parts.next() {
@@ -76,6 +77,7 @@ final class EtcdConnection: Sendable {
             guard stream.status == 200 else {
                 throw self.failure(try await stream.response(limit: Self.refusalLimit))
             }
+            try stream.checkCoding(vendor: "etcd")
             return stream
         }
     }

@@ -40,16 +40,22 @@ final class S3: FilesPlugin {
             secretKey: try configuration.secret("secretKey"),
             sessionToken: configuration.optionalSecret("sessionToken")
         )
-        connection = S3Connection(host: host, signature: signature)
+        connection = S3Connection(host: host, signature: signature, bucket: bucket)
     }
 
     /// Lists one file. The credentials are proved only if the bucket refuses the same request without them; a failure
     /// of that request does not fail the opening.
     func open() async throws -> [Evidence] {
-        let request = requests.list(prefix: "", after: "", limit: 1)
-        _ = try await connection.document(S3Page.name, of: request)
+        do throws(PluginError) {
+            try await connection.checkBucket(requests)
+        } catch {
+            var error = error
+            // Nothing says that there has ever been such a bucket.
+            if error.detail == 404, error.status == .unavailable { error.status = .notFound }
+            throw error
+        }
         // Cloudflare's R2 refuses anonymous requests with 400.
-        let stranger = await host.http.sendForEvidence(request)
+        let stranger = await host.http.sendForEvidence(requests.listOfOne)
         return switch stranger?.status {
         case 200: [.reachable("the bucket \(bucket) is listed without checking credentials")]
         case 400, 401, 403: [.authenticated("the bucket \(bucket) is listed for these credentials")]
@@ -138,7 +144,15 @@ final class S3: FilesPlugin {
         }
         switch response.status {
         case 412: throw Self.changed(path)
-        case 416: return []
+        case 416:
+            guard let tag else { return [] }
+            // That the part lies past the end says nothing about the version.
+            let found = try await head(path)
+            guard found.tag == tag else { throw Self.changed(path) }
+            guard offset >= found.size else {
+                throw connection.violation("the server refuses byte \(offset) of \"\(path)\", which has more", response)
+            }
+            return []
         default: break
         }
         guard let found = EntityTag.tag(response.headers["ETag"]) else {

@@ -8,11 +8,12 @@ internal import ConnectorManifest
 struct S3Connection: Sendable {
     private let host: Host
     private let signature: S3Signature
+    private let bucket: String
     /// The codes of refusals after which the same request may succeed.
     var repeatableCodes: Set<String> = ["ConditionalRequestConflict", "OperationAborted"]
 
-    init(host: Host, signature: S3Signature) {
-        (self.host, self.signature) = (host, signature)
+    init(host: Host, signature: S3Signature, bucket: String) {
+        (self.host, self.signature, self.bucket) = (host, signature, bucket)
     }
 
     /// Sends a request.
@@ -38,10 +39,15 @@ struct S3Connection: Sendable {
     func response(to request: HTTPRequest, accepting statuses: [Int]) async throws(PluginError) -> HTTPResponse? {
         let response = try await send(request, accepting: statuses + [404])
         guard response.status == 404 else { return response }
-        if (try? XMLElement(parsing: response.body))?["Code"]?.text == "NoSuchBucket" {
+        if (try? XMLElement(parsing: response.body))?["Code"]?.text == Self.missingBucket {
             throw failure(response, to: request)
         }
         return nil
+    }
+
+    /// Checks that the bucket is there, which the answer to HEAD does not say of a missing file.
+    func checkBucket(_ requests: S3Requests) async throws(PluginError) {
+        _ = try await document(S3Page.name, of: requests.listOfOne)
     }
 
     /// Sends a request whose answer is a document.
@@ -127,7 +133,7 @@ struct S3Connection: Sendable {
         var words = [code, message].filter { !$0.isEmpty }.joined(separator: ": ")
         let header = response.isRedirect ? response.headers : [:]
         let places = [
-            ("Region", header[Self.regionField]), ("BucketName", nil),
+            ("Region", header[Self.regionField]), ("BucketName", code == Self.missingBucket ? bucket : nil),
             ("Endpoint", header["Location"].flatMap { URLParts($0) }?.authority),
         ]
         for (name, other) in places {
@@ -160,12 +166,15 @@ struct S3Connection: Sendable {
         return PluginError(
             status,
             failure.message,
-            isRetryable: repeatableCodes.contains(code) ? true : nil,
+            isRetryable: code == Self.missingBucket ? false : repeatableCodes.contains(code) ? true : nil,
             retryAfter: failure.retryAfter,
             domain: failure.domain,
             detail: failure.detail
         )
     }
+
+    /// The code for a bucket that is gone, which says nothing of the files that were in it.
+    private static let missingBucket = "NoSuchBucket"
 
     /// The header with the region of a bucket that is asked for in another one.
     private static let regionField = "x-amz-bucket-region"
@@ -179,7 +188,7 @@ struct S3Connection: Sendable {
         "InvalidAccessKeyId": .unauthorized, "SignatureDoesNotMatch": .unauthorized, "ExpiredToken": .unauthorized,
         "InvalidToken": .unauthorized, "InvalidSecurity": .unauthorized, "RequestTimeTooSkewed": .failed,
         "AuthorizationHeaderMalformed": .unauthorized, "PermanentRedirect": .invalid,
-        "NoSuchKey": .notFound, "NoSuchBucket": .notFound, "NoSuchUpload": .notFound,
+        "NoSuchKey": .notFound, "NoSuchUpload": .notFound, missingBucket: .unavailable,
         "PreconditionFailed": .conflict, "ConditionalRequestConflict": .conflict, "OperationAborted": .conflict,
         "SlowDown": .rateLimited, "SlowDownRead": .rateLimited, "SlowDownWrite": .rateLimited,
         "TooManyRequests": .rateLimited, "RequestLimitExceeded": .rateLimited,

@@ -48,6 +48,9 @@ struct S3Requests {
         )
     }
 
+    /// A request that lists one file, for a proof.
+    var listOfOne: HTTPRequest { list(prefix: "", after: "", limit: 1) }
+
     func put(_ content: [UInt8], _ upload: FileUploadRequest, id: String, digest: String) -> HTTPRequest {
         var request = HTTPRequest(.put, url(upload.path), headers: conditions(upload), body: content)
         request.headers["Content-Type"] = upload.contentType

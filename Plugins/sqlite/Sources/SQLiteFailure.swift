@@ -13,6 +13,10 @@ enum SQLiteFailure {
         domain: "sqlite"
     )
 
+    /// No more fits. What to do is in the message, because a plugin's error has no other place for it.
+    private static let full =
+        "nothing was changed: the disk is full, or the file has reached maxBytes; free space on its disk, or raise maxBytes"
+
     /// The file contains something that this adapter did not write.
     static func damaged(_ what: String) -> PluginError {
         PluginError(
@@ -36,7 +40,7 @@ enum SQLiteFailure {
         let (status, message): (PluginStatus, String) =
             switch primary {
             case SQLITE_NOTADB: (.failed, "the file is no database of SQLite, and was not changed")
-            case SQLITE_FULL: (.unavailable, "the disk is full, or the file has reached maxBytes; nothing was changed")
+            case SQLITE_FULL: (.unavailable, full)
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: (.denied, "the file cannot be written")
             case SQLITE_CANTOPEN: (.unavailable, "the file cannot be opened")
             case SQLITE_BUSY, SQLITE_LOCKED: (.unavailable, "another process holds the file")

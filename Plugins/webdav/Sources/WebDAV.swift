@@ -89,13 +89,20 @@ final class WebDAV: FilesPlugin {
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
         let tag = try tag.map { tag throws(PluginError) in try Self.checked(tag) }
         let request = requests.get(path, from: offset, count: count)
-        let response = try await connection.send(request, accepting: Array(200..<400) + [403, 404, 405, 416, 501])
+        let response = try await connection.send(request, accepting: Array(200..<400) + [403, 404, 405, 410, 416, 501])
         switch response.status {
         case 200, 206: break
-        case 404: throw Self.missing(path)
+        case 404, 410:
+            try await connection.checkEndpoint()
+            throw Self.missing(path)
         case 416:
+            guard let tag else { return [] }
             // That the part lies past the end says nothing about the version.
-            if let tag, try await file(path).tag != tag { throw Self.changed(path) }
+            let found = try await file(path)
+            guard found.tag == tag else { throw Self.changed(path) }
+            guard found.size.map({ offset < $0 }) != true else {
+                throw connection.violation("the server refuses byte \(offset) of \"\(path)\", which has more", response)
+            }
             return []
         default:
             // Some servers answer so about a collection, which is no file.
@@ -191,7 +198,8 @@ final class WebDAV: FilesPlugin {
     /// there.
     func remove(_ path: String) async throws {
         try WebDAVRequests.checkName(path)
-        guard let found = try await connection.find(path), !found.isCollection else { return }
+        guard let found = try await connection.find(path) else { return try await connection.checkEndpoint() }
+        guard !found.isCollection else { return }
         try await connection.send(requests.delete(path), accepting: [204, 404])
     }
 
@@ -278,7 +286,9 @@ final class WebDAV: FilesPlugin {
         switch request.condition {
         case .any: break
         case .absent: if found != nil { throw Self.unmet(request) }
-        case .tag(let tag): if found?.tag != EntityTag.opaque(tag) { throw Self.unmet(request) }
+        case .tag(let tag):
+            if found == nil { try await connection.checkEndpoint() }
+            if found?.tag != EntityTag.opaque(tag) { throw Self.unmet(request) }
         }
         return found
     }
@@ -345,7 +355,11 @@ final class WebDAV: FilesPlugin {
 
     private func file(_ path: String) async throws(PluginError) -> WebDAVResource {
         try WebDAVRequests.checkName(path)
-        guard let found = try await connection.find(path), !found.isCollection else { throw Self.missing(path) }
+        guard let found = try await connection.find(path) else {
+            try await connection.checkEndpoint()
+            throw Self.missing(path)
+        }
+        guard !found.isCollection else { throw Self.missing(path) }
         return found
     }
 

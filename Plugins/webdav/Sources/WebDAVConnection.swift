@@ -29,6 +29,20 @@ struct WebDAVConnection: Sendable {
         return response
     }
 
+    /// Checks that the collection of the endpoint is still there. Ask for it only once something else is missing.
+    func checkEndpoint() async throws(PluginError) {
+        if try await find("") == nil { throw endpointMissing }
+    }
+
+    /// The error if the collection of the endpoint is gone, such as that of a share that is not mounted.
+    private var endpointMissing: PluginError {
+        PluginError(
+            .unavailable,
+            "the collection \(requests.endpoint) is gone; restore it, or correct endpoint",
+            domain: "webdav"
+        )
+    }
+
     /// Sends a request with a body that comes in parts, and returns the response, whatever its status.
     func stream(_ request: HTTPRequest, _ body: HTTPUpload) async throws(PluginError) -> HTTPResponse {
         try await host.http.stream(request, body: body, silence: nil).response(limit: 1 << 20)
@@ -59,22 +73,24 @@ struct WebDAVConnection: Sendable {
         throw try await refusal(response, to: request, at: path)
     }
 
-    /// The error for a request that could make nothing at a path: `conflict` if there is a file where a collection must be.
-    private func refusal(
+    /// The error for a request that could make nothing at a path: `conflict` if there is a file where a collection must be,
+    /// `unavailable` if the collection of the endpoint is gone.
+    func refusal(
         _ response: HTTPResponse,
         to request: HTTPRequest,
         at path: String
     ) async throws(PluginError) -> PluginError {
         // SabreDAV answers 415.
-        guard [400, 403, 409, 415].contains(response.status), try await isBelowFile(path) else {
-            return failure(response, to: request)
+        if [400, 403, 409, 415].contains(response.status), try await isBelowFile(path) {
+            return PluginError(
+                .conflict,
+                "there is a file where \"\(path)\" needs a collection",
+                domain: "webdav",
+                detail: Int32(clamping: response.status)
+            )
         }
-        return PluginError(
-            .conflict,
-            "there is a file where \"\(path)\" needs a collection",
-            domain: "webdav",
-            detail: Int32(clamping: response.status)
-        )
+        if [404, 409, 410].contains(response.status) { try await checkEndpoint() }
+        return failure(response, to: request)
     }
 
     /// Creates a collection, unless there is something at its path.
@@ -92,7 +108,7 @@ struct WebDAVConnection: Sendable {
         let response = try await host.http.send(request)
         switch response.status {
         case 207: return try resource(path, in: response, to: request)
-        case 404: return nil
+        case 404, 410: return nil
         default: break
         }
         // Some servers answer a request for a collection without the slash at its end as they answer a GET: with a page or
@@ -131,44 +147,67 @@ struct WebDAVConnection: Sendable {
         let all = try responses(in: response)
         let found = all.lazy.compactMap { WebDAVResource($0, below: base) }.first { Self.isSame($0.path, names) }
         if let found { return found }
-        guard
-            let refusal = all.lazy.compactMap({ WebDAVResource.refusal($0, below: base) }).first(where: {
-                Self.isSame($0.path, names)
-            })
-        else {
+        guard let status = refusal(of: path, in: all) else {
             let words = all.first?["href"].map { ", but of \($0.text.prefix(80))" } ?? ""
             throw violation(
                 "the answer says nothing of \(base)/\(path)\(words); if the server redirects, set endpoint to where that leads",
                 response
             )
         }
-        guard refusal.status == 404 || refusal.status == 410 else {
-            throw failure(HTTPResponse(status: refusal.status, headers: response.headers), to: request)
+        guard status == 404 || status == 410 else {
+            throw failure(HTTPResponse(status: status, headers: response.headers), to: request)
         }
         return nil
     }
 
-    /// Reads the members of a collection, in no particular order; none if there is no collection.
+    /// The status with which elements of a `multistatus` refuse a path; nil if they show it, or say nothing of it.
+    private func refusal(of path: String, in elements: [XMLElement]) -> Int? {
+        let (names, base) = (WebDAVRequests.segments(of: path), requests.path)
+        for element in elements where element.name == "response" {
+            guard let refusal = WebDAVResource.refusal(element, below: base), Self.isSame(refusal.path, names) else {
+                continue
+            }
+            return WebDAVResource(element, below: base) == nil ? refusal.status : nil
+        }
+        return nil
+    }
+
+    /// Reads the members of a collection, in no particular order; none if there is no collection below the endpoint.
     ///
     /// The server's list is read as it comes, because it has no limit.
+    ///
+    /// - Throws: `unavailable` if the collection is that of the endpoint, and gone, which says nothing of its files.
     func readMembers(of path: String, _ read: (WebDAVResource) -> Void) async throws(PluginError) {
         let request = requests.find(path, depth: 1)
         let list = try await host.http.stream(request, silence: Self.silence)
         let head = HTTPResponse(status: list.status, headers: list.headers)
         guard list.status == 207 else {
-            guard list.status != 404 else { return }
-            var failure = failure(try await list.response(limit: 1 << 20), to: request)
-            if !path.isEmpty { failure.message += "; the collection is \"\(path)\"" }
-            throw failure
+            let refusal = try await list.response(limit: 1 << 20)
+            return try checkCollection(path, refusal, to: request)
         }
+        try list.checkCoding(vendor: "webdav")
         var document = XMLStream()
         var parts = list.makeAsyncIterator()
         while let part = try await parts.next() {
             let elements = try parsed(head) { () throws(ConnectorError) in try document.add(part) }
             if let root = document.root { try check(root, head) }
+            if let status = refusal(of: path, in: elements) {
+                return try checkCollection(path, HTTPResponse(status: status, headers: head.headers), to: request)
+            }
             for member in members(of: path, in: elements) { read(member) }
         }
         try parsed(head) { () throws(ConnectorError) in try document.end() }
+    }
+
+    /// Checks why a collection is not listed: one below the endpoint may be missing.
+    private func checkCollection(_ path: String, _ refusal: HTTPResponse, to request: HTTPRequest) throws(PluginError) {
+        if refusal.status == 404 || refusal.status == 410 {
+            guard path.isEmpty else { return }
+            throw endpointMissing
+        }
+        var failure = failure(refusal, to: request)
+        if !path.isEmpty { failure.message += "; the collection is \"\(path)\"" }
+        throw failure
     }
 
     /// The files of a collection that have not changed for some time, in nanoseconds, by the server's clock; none if it does not answer

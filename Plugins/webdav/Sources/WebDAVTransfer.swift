@@ -12,6 +12,7 @@ final class WebDAVTransfer: Sendable {
 
     /// The request, without its body.
     let request: HTTPRequest
+    private let path: String
     private let connection: WebDAVConnection
     private let offers: AsyncStream<Offer>
     private let sink: AsyncStream<Offer>.Continuation
@@ -27,9 +28,9 @@ final class WebDAVTransfer: Sendable {
         var isReported = false
     }
 
-    /// Begins a request, which waits for its body.
-    init(_ request: HTTPRequest, _ connection: WebDAVConnection) {
-        (self.request, self.connection) = (request, connection)
+    /// Begins a request to a path, which waits for its body.
+    init(_ request: HTTPRequest, at path: String, _ connection: WebDAVConnection) {
+        (self.request, self.path, self.connection) = (request, path, connection)
         (offers, sink) = AsyncStream.makeStream(of: Offer.self)
         let task = Task { [self] in
             do throws(PluginError) {
@@ -68,7 +69,7 @@ final class WebDAVTransfer: Sendable {
                 domain: "webdav"
             )
         }
-        throw connection.failure(try outcome.get(), to: request)
+        throw try await connection.refusal(try outcome.get(), to: request, at: path)
     }
 
     /// Ends the body.

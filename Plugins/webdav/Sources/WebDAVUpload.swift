@@ -132,7 +132,9 @@ final class WebDAVUpload: Sendable {
         }
         try await transfer.send(last)
         let response = try await transfer.finish()
-        guard [201, 204].contains(response.status) else { throw connection.failure(response, to: transfer.request) }
+        guard [201, 204].contains(response.status) else {
+            throw try await connection.refusal(response, to: transfer.request, at: temporary)
+        }
     }
 
     /// Notes that the whole content is at the temporary path, and can be moved to its place as often as that takes.
@@ -182,7 +184,7 @@ final class WebDAVUpload: Sendable {
         let put = requests.put([], at: temporary, contentType: request.contentType)
         let transfer = state.withLock { state -> WebDAVTransfer? in
             guard !state.isAborted else { return nil }
-            let transfer = WebDAVTransfer(put, connection)
+            let transfer = WebDAVTransfer(put, at: state.temporary, connection)
             (state.transfer, state.content) = (transfer, [])
             return transfer
         }

@@ -112,6 +112,9 @@ bool cnats_is_too_large(int32_t status);
 /** Whether a status says that no server was found. */
 bool cnats_is_unreachable(int32_t status);
 
+/** Whether a status says that connecting to the server took too long. */
+bool cnats_is_overdue(int32_t status);
+
 /** Whether a status says that the server offers no encryption, or that the library does not know that it does: before 3.8 it
  * knows only of servers that require it. */
 bool cnats_lacks_encryption(int32_t status);

@@ -14,7 +14,7 @@
 /** The descriptor at which a runner finds its socket; on Linux, the next one is its own program, which it closes. */
 #define RUNNER_SOCKET 3
 
-/** On Linux, the descriptor to which it writes the number of its successor, or which it closes. */
+/** On Linux, the descriptor of the socket through which its sandbox names its successor, and sends its listener. */
 #define RUNNER_SUCCESSOR 5
 
 /* What runner_spawn does; `step` says at which of these it failed. */
@@ -39,12 +39,13 @@ int32_t runner_spawn(
 
 /**
  * Waits until a child has handed over to its successor, if it does: a child of this process in namespaces of its own, whose number
- * it writes into RUNNER_SUCCESSOR before it exits; otherwise it closes that. Both happen before any plugin code is loaded. After
- * `milliseconds` both are killed, and -ETIMEDOUT is returned. Any thread may call this. Returns the number of the process that
- * continues, and in `process` a descriptor that stands for it, which `poll` finds readable once the process has ended: its pidfd, or on
- * macOS, which has no namespaces, a kqueue.
+ * it writes into RUNNER_SUCCESSOR before it exits; otherwise it writes 0, or closes that. All of this happens before any plugin code is
+ * loaded. After `milliseconds` both are killed, and -ETIMEDOUT is returned. Any thread may call this. Returns the number of the process
+ * that continues, and in `process` a descriptor that stands for it, which `poll` finds readable once the process has ended: its pidfd, or
+ * on macOS, which has no namespaces, a kqueue. In `handover` stays the descriptor from which the caller receives the listener of its
+ * sandbox, if there is one, with runner_receive; -1 on macOS.
  */
-int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *_Nonnull process);
+int32_t runner_take_over(int32_t child, int32_t *_Nonnull handover, int32_t milliseconds, int32_t *_Nonnull process);
 
 /** Kills a child that nothing waits for, and its successor, and reaps them. */
 void runner_abandon(int32_t child, int32_t handover);

@@ -48,7 +48,10 @@ typedef struct sandbox_settings {
     uint32_t threads;
     /** Whether sockets may be made: 0 or 1. */
     uint32_t network;
-    /** The writing end of a pipe for the number of the process that takes this one's place in namespaces; -1 for no namespaces. */
+    /**
+     * A socket to the parent, for the number of the process that takes this one's place in namespaces, and for the listener; -1 for
+     * neither. See sandbox_enter.
+     */
     int32_t successor;
 } sandbox_settings;
 
@@ -78,8 +81,13 @@ typedef struct sandbox_attempt {
  *
  * With namespaces, another process takes the caller's place: the function returns in a child of the caller's *parent*, which is the
  * first process of its namespace. The calling process exits with status 0 once it has written the child's number, an `int32_t`,
- * into the pipe `successor`. The parent reads the number, awaits the calling process, and continues with the child. If the calling
- * process stays, the parent reads the end of the pipe.
+ * into the socket `successor`. The parent reads the number, awaits the calling process, and continues with the child. If the calling
+ * process stays, the parent reads 0.
+ *
+ * Then the parent receives another `int32_t`: either 0 and, as SCM_RIGHTS, the listener of the filter, or the errno for which there
+ * is no listener. Or it reads the end, where there is no filter. Once it has a listener, each call that is refused on purpose waits
+ * until the parent has called sandbox_refuse; where it closes the listener, such calls fail with ENOSYS. The parent keeps it, since a
+ * sandboxed process that had it could allow itself everything.
  *
  * SIGKILL ends the process together with the host's thread that made it. Changing users has undone what `prctl` arranged for that
  * before.
@@ -94,6 +102,23 @@ void sandbox_narrow(const sandbox_settings *_Nonnull settings, sandbox_outcome *
  * is refused or not.
  */
 int32_t sandbox_prove(const sandbox_settings *_Nonnull settings, sandbox_attempt *_Nonnull attempts);
+
+/** A call that was refused. The texts are static. */
+typedef struct sandbox_refusal {
+    int32_t number;
+    const char *_Nullable call;
+    /** Why it is refused, as a clause without a subject: "starts a process". */
+    const char *_Nullable reason;
+    /** The setting that would allow it; null if none does. */
+    const char *_Nullable setting;
+} sandbox_refusal;
+
+/**
+ * Refuses the next call about which a filter asks; for the parent, whenever `poll` finds the listener readable. Returns 1; 0 if there
+ * is none after all, because its thread was interrupted or has ended, or if the call is not worth a word; or -errno if the listener is of
+ * no more use, and is to be closed.
+ */
+int32_t sandbox_refuse(int32_t listener, sandbox_refusal *_Nonnull refusal);
 
 /**
  * Replaces the sandbox for learning: refuses nothing, and prints what a sandbox would have refused, as the object `sandbox` for the
@@ -118,6 +143,13 @@ typedef struct sandbox_instruction {
 #define SANDBOX_ARM64 1
 #define SANDBOX_INSTRUCTION_COUNT 2048
 
+/** About none. */
+#define SANDBOX_ASKS_NONE 0
+/** About those that are refused on purpose, once, by the broad filter. */
+#define SANDBOX_ASKS_REFUSED 1
+/** About those that do not exist, too, and those that name files: for learning. */
+#define SANDBOX_ASKS_ALL 2
+
 /** What a filter depends on. */
 typedef struct sandbox_filter {
     /** SANDBOX_X86_64 or SANDBOX_ARM64. */
@@ -128,7 +160,7 @@ typedef struct sandbox_filter {
     uint32_t is_narrow, network, writes;
     /** Whether the settings name any path: 0 or 1. */
     uint32_t names;
-    /** Whether a supervisor is asked about what would be refused: 0 or 1. */
+    /** About which calls a supervisor is asked, instead of refusing them. */
     uint32_t asks;
 } sandbox_filter;
 

@@ -3,8 +3,8 @@
 
 /// The members of a JSON object, in the order they were written.
 ///
-/// Look-up is linear, because objects in manifests, configurations and events have few members. Names that are merely
-/// equivalent in Unicode are different names (RFC 8259, section 8.3).
+/// Objects in manifests, configurations and events have few members, which a look-up compares one by one; names are hashed only where
+/// there are many. Names that are merely equivalent in Unicode are different names (RFC 8259, section 8.3).
 public struct JSONObject: Sendable {
     /// One member.
     public struct Member: Sendable, Hashable {
@@ -22,20 +22,15 @@ public struct JSONObject: Sendable {
 
     /// The members, in order.
     public private(set) var members: [Member] = []
+    /// Where each of them is; it knows none of an array that was taken as it is, until one is set.
+    private var index = MemberIndex()
 
     /// Creates an empty object.
     public init() {}
 
     /// Creates an object from members in order; a repeated name keeps its first position and its last value.
     public init(_ members: some Sequence<(String, JSONValue)>) {
-        var names = MemberIndex()
-        for (name, value) in members {
-            if let position = names.position(of: name, among: self.members) {
-                self.members[position].value = value
-            } else {
-                self.members.append(Member(name: name, value: value))
-            }
-        }
+        for (name, value) in members { self[name] = value }
     }
 
     /// Creates an object from members whose names are known to be unique.
@@ -43,18 +38,28 @@ public struct JSONObject: Sendable {
         self.members = members
     }
 
+    /// Creates an object from members whose names an index has been asked for, one after the other.
+    init(unique members: [Member], _ index: MemberIndex) {
+        (self.members, self.index) = (members, index)
+    }
+
     /// The value of the member with a name; setting nil removes it.
     public subscript(name: String) -> JSONValue? {
-        get { members.first { ExactText.isSame($0.name, name) }?.value }
+        get { index.position(of: name, among: members).map { members[$0].value } }
         set {
-            let index = members.firstIndex { ExactText.isSame($0.name, name) }
-            switch (index, newValue) {
-            case (let index?, let value?): members[index].value = value
-            case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append(Member(name: name, value: value))
-            case (nil, nil): break
+            guard let newValue else { return remove(name) }
+            if let position = index.claim(name, among: members) {
+                members[position].value = newValue
+            } else {
+                members.append(Member(name: name, value: newValue))
             }
         }
+    }
+
+    private mutating func remove(_ name: String) {
+        guard let position = index.position(of: name, among: members) else { return }
+        index.remove(name, at: position, among: members)
+        members.remove(at: position)
     }
 
     /// The names, in order.
@@ -63,10 +68,11 @@ public struct JSONObject: Sendable {
     /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The values by name, if there are too many for linear look-ups; nil otherwise.
-    var index: [ExactText: JSONValue]? {
-        guard members.count > MemberIndex.linearLimit else { return nil }
-        return Dictionary(members.map { (ExactText($0.name), $0.value) }, uniquingKeysWith: { first, _ in first })
+    /// The same object, for many look-ups: its names are hashed, if there are too many to search linearly.
+    var indexed: JSONObject {
+        var object = self
+        object.index.cover(members)
+        return object
     }
 }
 
@@ -87,10 +93,8 @@ extension JSONObject: Hashable {
     /// Compares members in any order, since JSON gives order no meaning.
     public static func == (left: Self, right: Self) -> Bool {
         guard left.members.count == right.members.count else { return false }
-        let index = right.index
-        return left.members.allSatisfy { member in
-            (index.map { $0[ExactText(member.name)] } ?? right[member.name]) == member.value
-        }
+        let right = right.indexed
+        return left.members.allSatisfy { right[$0.name] == $0.value }
     }
 
     /// Hashes without regard to order.

@@ -79,7 +79,7 @@ public struct JSONParser {
             let start = index
             guard peek == UInt8(ascii: "\"") else { throw expected("a name in double quotes", .name) }
             let name = try string()
-            guard names.position(of: name, among: members) == nil else {
+            guard names.claim(name, among: members) == nil else {
                 throw error("the name \"\(name.excerpt)\" occurs twice in this object", at: start)
             }
             skipSpace()
@@ -89,7 +89,7 @@ public struct JSONParser {
         } while consume(",")
         guard consume("}") else { throw expected("',' or '}' in an object", .next) }
         depth -= 1
-        return .object(JSONObject(unique: members))
+        return .object(JSONObject(unique: members, names))
     }
 
     private mutating func array() throws(ConnectorError) -> JSONValue {

@@ -188,6 +188,12 @@ package struct JSONReader: Sendable {
         required isRequired: Bool = false,
         within range: ClosedRange<Int64>
     ) -> Int64? {
+        // JSON's integers may be longer than any type.
+        if case .number(let number)? = object[name], number.magnitude >= 0x1p63 {
+            let here = path.appending(name)
+            report(.invalidValue, "\(self.name(of: here)) is \(number), outside \(range.text)", at: here)
+            return nil
+        }
         guard
             let value = value(name, in: object, at: path, required: isRequired, kind: "an integer", { $0.integer }),
             check(value, within: range, at: path.appending(name))
@@ -218,12 +224,7 @@ package struct JSONReader: Sendable {
         at path: JSONPath
     ) -> Bool {
         if range.contains(number) { return true }
-        // A whole bound has no fraction, whatever the type.
-        let bounds = [range.lowerBound, range.upperBound].map { bound -> String in
-            let text = "\(bound)"
-            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-        }
-        report(.invalidValue, "\(name(of: path)) is \(number), outside \(bounds.joined(separator: " to "))", at: path)
+        report(.invalidValue, "\(name(of: path)) is \(number), outside \(range.text)", at: path)
         return false
     }
 
@@ -276,5 +277,16 @@ package struct JSONReader: Sendable {
             return nil
         }
         return value
+    }
+}
+
+extension ClosedRange {
+    /// The bounds, for messages. A whole one has no fraction, whatever the type.
+    fileprivate var text: String {
+        [lowerBound, upperBound].map { bound in
+            let text = "\(bound)"
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        }
+        .joined(separator: " to ")
     }
 }

@@ -8,11 +8,11 @@ extension String {
     ///
     /// - Parameter isUnicode: Whether the display shows characters beyond ASCII.
     package func displayed(isUnicode: Bool) -> String {
-        let isHarmless = unicodeScalars.allSatisfy { !$0.steersDisplay && (isUnicode || $0.isASCII) }
+        let isHarmless = unicodeScalars.allSatisfy { !$0.isHidden && (isUnicode || $0.isASCII) }
         guard !isHarmless else { return self }
         var shown = ""
         for scalar in unicodeScalars {
-            if scalar.steersDisplay {
+            if scalar.isHidden {
                 shown += scalar == "\n" || scalar == "\t" ? " " : "\\u{\(String(scalar.value, radix: 16))}"
             } else if isUnicode || scalar.isASCII {
                 shown.unicodeScalars.append(scalar)

@@ -14,6 +14,12 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether a character cannot be seen as it is: it steers the display, or is U+FEFF, which has no width.
-    package var isHidden: Bool { steersDisplay || self == "\u{FEFF}" }
+    /// Whether a character cannot be seen as it is: it steers the display, or it has no width and joins no others, so that two texts
+    /// look the same. Not U+200C and U+200D, which scripts and pictures need.
+    package var isHidden: Bool {
+        switch value {
+        case 0xAD, 0x200B, 0x2060...0x2064, 0xFEFF: true
+        default: steersDisplay
+        }
+    }
 }

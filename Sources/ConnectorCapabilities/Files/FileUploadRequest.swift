@@ -104,6 +104,9 @@ public struct FileUpload: Sendable, Hashable {
         partSize = size
     }
 
+    /// The operations of uploads.
+    package static let operations: Set = ["createUpload", "uploadPart", "completeUpload", "abortUpload"]
+
     /// The JSON form that `createUpload` returns.
     public var json: JSONValue { ["upload": .string(id), "partSize": .integer(Int64(partSize))] }
 }

@@ -64,7 +64,7 @@ extension Configuration {
         public subscript(name: String) -> String? { lookUp(name)?.text }
 
         /// Whether a variable is set to bytes that are not UTF-8 text; the text of its value then differs from them.
-        func isDamaged(_ name: String) -> Bool { lookUp(name)?.isRepaired ?? false }
+        package func isDamaged(_ name: String) -> Bool { lookUp(name)?.isRepaired ?? false }
 
         /// Whether the encoding of the locale is UTF-8, so that a terminal shows characters beyond ASCII.
         package var isUnicode: Bool {

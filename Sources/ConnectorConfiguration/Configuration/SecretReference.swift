@@ -9,11 +9,13 @@ enum SecretReference: Sendable, Hashable {
     case file(String)
     /// A file in the directory of credentials that the service manager made for this process.
     case credential(String)
-    /// A program with its arguments, run without a shell.
-    case command([String], timeout: Duration)
+    /// A program with its arguments, run without a shell, in the directory of the file that names it.
+    case command([String], timeout: Duration, base: BaseDirectory)
 
     /// The maximum size of a secret's file, and of a command's output, in bytes.
     static let sizeLimit = 64 << 10
+    /// How long a command may take at most.
+    static let longestTimeout = Duration.seconds(60)
     /// How long a command may take by default.
     static let commandTimeout = Duration.seconds(5)
 
@@ -39,13 +41,13 @@ enum SecretReference: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - command: The program and its arguments. A name without a slash is searched for in `PATH`.
-    ///   - base: The directory that the program's relative path is resolved against.
+    ///   - base: The directory that the program's relative path is resolved against, and that the program runs in.
     init?(command: [String], timeout: Duration = commandTimeout, base: BaseDirectory) {
         guard let program = command.first, !program.isEmpty, !command.contains(where: { $0.utf8.contains(0) }) else {
             return nil
         }
         let resolved = program.utf8.contains(UInt8(ascii: "/")) ? base.resolve(program) : program
-        self = .command([resolved] + command.dropFirst(), timeout: timeout)
+        self = .command([resolved] + command.dropFirst(), timeout: timeout, base: base)
     }
 
     /// Whether a text is the name of a file in a directory.
@@ -77,7 +79,7 @@ enum SecretReference: Sendable, Hashable {
         case .environment(let name): "env:\(name)"
         case .file(let path): "file:\(path.withGivenPaths)"
         case .credential(let name): "credential:\(name)"
-        case .command(let words, _): "exec:\((words.first ?? "").withGivenPaths)"
+        case .command(let words, _, _): "exec:\((words.first ?? "").withGivenPaths)"
         }
     }
 }

@@ -45,11 +45,7 @@ package struct SmallFile: Sendable {
                     fix: "check that it is the right path"
                 )
             }
-            throw ConnectorError(
-                .unreadable,
-                "\(path.withGivenPaths.excerpt) is not a regular file",
-                fix: "write its content to a file first"
-            )
+            throw Self.irregular(path)
         }
         permissions = UInt32(status.st_mode) & 0o7777
         #if canImport(Darwin)
@@ -127,8 +123,18 @@ package struct SmallFile: Sendable {
         return bytes
     }
 
+    private static func irregular(_ path: String) -> ConnectorError {
+        ConnectorError(
+            .unreadable,
+            "\(path.withGivenPaths.excerpt) is not a regular file",
+            fix: "write its content to a file first"
+        )
+    }
+
     private static func failure(_ path: String, _ number: Int32) -> ConnectorError {
         switch number {
+        // Sockets, and devices that nothing serves, cannot even be opened.
+        case ENXIO, ENODEV: irregular(path)
         case ENOENT, ENOTDIR:
             ConnectorError(
                 .notFound,

@@ -56,11 +56,28 @@ struct VariableExpansion {
                 )
                 return nil
             }
+            if let name = damaged(in: template, filled: filled) {
+                json.report(
+                    .invalidValue,
+                    "the environment variable \(name.excerpt) is not UTF-8 text",
+                    fix: "set it to UTF-8 text",
+                    at: path
+                )
+                return nil
+            }
             remainingBytes -= filled.utf8.count
             return (filled, template.isOneVariable, !missing.isEmpty)
         } catch {
             json.report(.invalidValue, error.message, at: path)
             return nil
         }
+    }
+
+    /// A variable whose bytes are not the ones in the text; nil if there is none.
+    private func damaged(in template: Template, filled text: String) -> String? {
+        // Each byte that is not UTF-8 became this character. Looking for it is faster than asking the environment again.
+        guard text.unicodeScalars.contains("\u{FFFD}") else { return nil }
+        for case .variable(let name, _) in template.parts where environment.isDamaged(name) { return name }
+        return nil
     }
 }

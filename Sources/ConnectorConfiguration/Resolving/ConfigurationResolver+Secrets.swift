@@ -286,7 +286,7 @@ extension ConfigurationResolver {
         }
         var timeout = SecretReference.commandTimeout
         if let text = json.string("timeout", in: members, at: path) {
-            if let duration = Duration(parsing: text), duration > .zero, duration <= .seconds(60) {
+            if let duration = Duration(parsing: text), duration > .zero, duration <= SecretReference.longestTimeout {
                 timeout = duration
             } else {
                 let message = "the timeout of a command must be a duration up to 60s, such as \"5s\""

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+import ConnectorManifest
 internal import ConnectorPlatform
 
 /// The parts of the schema that do not depend on plugins.
@@ -18,7 +19,7 @@ extension ConfigurationSchema {
             "description": "The path of a leaf that also stands here: one gate in several places.",
         ],
         "version": [
-            "type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?$",
+            "type": "string", "pattern": .string(ManifestSchema.versionPattern),
             "description": "The required version of the plugin; by default, the highest.",
         ],
         "config": ["type": "object", "description": "The plugin's own fields."],
@@ -112,7 +113,7 @@ extension ConfigurationSchema {
         "isolation": isolation,
         "quiet": quiet,
         "runner": [
-            "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]*$",
+            "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$",
             "description":
                 "The runner that isolated connectors of this name share; by default, those of a plugin share one.",
         ],
@@ -160,7 +161,8 @@ extension ConfigurationSchema {
                 "The age at which a waiting event becomes a dead letter; by default, never."
             ),
             "maxBytes": [
-                "type": "integer", "minimum": 1,
+                "type": "integer", "minimum": .integer(SettingRange.queueBytes.lowerBound),
+                "maximum": .integer(SettingRange.queueBytes.upperBound),
                 "description": "The maximum number of bytes that may wait; by default, as many as the disk holds.",
             ],
             "whenFull": [
@@ -168,7 +170,7 @@ extension ConfigurationSchema {
                 "description": "What happens to an event when the outbox is full.",
             ],
             "pace": [
-                "type": "string", "pattern": "^[1-9][0-9]*/[smh]$",
+                "type": "string", "pattern": .string(pacePattern),
                 "description": "The maximum rate of events, such as \"100/s\" or \"30/m\".",
             ],
             "retry": [
@@ -261,7 +263,7 @@ extension ConfigurationSchema {
                 "type": "array",
                 "items": [
                     "type": "string",
-                    "pattern": "^(\\*\\.)?(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z_][0-9A-Za-z._-]*)(:[0-9]+)?$",
+                    "pattern": .string(hostPattern),
                 ],
                 "description":
                     "The only hosts that the plugin may reach: names, \"*.example.com\", with or without a port.",
@@ -271,6 +273,13 @@ extension ConfigurationSchema {
         "additionalProperties": false,
         "description": "What the plugin is allowed to do.",
     ]
+
+    /// A number of events in a second, a minute or an hour.
+    private static let pacePattern = "^0*\(NumberPattern.upTo(UInt64(UInt32.max)))/[smh]$"
+    private static let durationPattern = "^\(NumberPattern.durations(upTo: .longest))$"
+    /// A host, with `*.` before it and a port after it if need be.
+    private static let hostPattern =
+        "^(\\*\\.)?(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z_][0-9A-Za-z._-]*)(:0*\(NumberPattern.upTo(UInt64(UInt16.max))))?$"
 
     /// Where plugins run.
     static let isolation: JSONValue = [
@@ -316,6 +325,7 @@ extension ConfigurationSchema {
                     ],
                     "memory": [
                         "type": "integer", "minimum": .integer(SettingRange.memory.lowerBound),
+                        "maximum": .integer(SettingRange.memory.upperBound),
                         "description": "The most private memory of the runner, in bytes.",
                     ],
                     "cpu": [
@@ -404,7 +414,7 @@ extension ConfigurationSchema {
 
     /// Definitions that other parts of the schema refer to.
     static let commonDefinitions: JSONObject = [
-        "duration": ["type": "string", "pattern": "^0*[1-9][0-9]*(ms|s|m|h)$"],
+        "duration": ["type": "string", "pattern": .string(durationPattern)],
         "variable": [
             "type": "string", "pattern": "\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\\}",
             "description": "A value from the environment: ${NAME} or ${NAME:-default}.",

@@ -66,6 +66,8 @@ extension ConfigurationSchema {
         "description": "The member of the JSON text that is the secret, as a JSON Pointer: /password.",
     ]
 
+    private static let timeoutPattern = "^\(NumberPattern.durations(upTo: SecretReference.longestTimeout))$"
+
     private static let source: JSONValue = [
         "anyOf": [
             [
@@ -78,9 +80,14 @@ extension ConfigurationSchema {
                 "properties": [
                     "exec": [
                         "type": "array", "minItems": 1, "items": ["type": "string"],
-                        "description": "A program that prints the secret, and its arguments; no shell is involved.",
+                        "description":
+                            "A program that prints the secret, and its arguments; it runs in this file's directory, without a shell.",
                     ],
-                    "timeout": described(reference("duration"), "How long the program may take; by default, 5s."),
+                    "timeout": [
+                        "$ref": "#/$defs/duration",
+                        "pattern": .string(timeoutPattern),
+                        "description": "How long the program may take, at most 60s; by default, 5s.",
+                    ],
                 ],
                 "required": ["exec"],
                 "additionalProperties": false,

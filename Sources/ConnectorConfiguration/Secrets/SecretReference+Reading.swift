@@ -69,8 +69,8 @@ extension SecretReference {
                 source: "the file that LoadCredential=\(name.excerpt):PATH names",
                 forbidden: 0o007
             )
-        case .command(let words, let timeout):
-            return try SecretReading(secret: Self.output(of: words, timeout, environment))
+        case .command(let words, let timeout, let base):
+            return try SecretReading(secret: Self.output(of: words, timeout, in: base, environment))
         }
     }
 
@@ -155,11 +155,18 @@ extension SecretReference {
     private static func output(
         of words: [String],
         _ timeout: Duration,
+        in base: BaseDirectory,
         _ environment: Configuration.Environment
     ) throws(ConnectorError) -> Secret {
         var variables = ["PATH": environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"]
         for name in passedVariables { variables[name] = environment[name] }
-        let command = ChildCommand(words, environment: variables, timeout: timeout, limit: sizeLimit)
+        let command = ChildCommand(
+            words,
+            environment: variables,
+            directory: base.path,
+            timeout: timeout,
+            limit: sizeLimit
+        )
         let name = "the command \(words.first?.excerpt ?? "")"
         let bytes: [UInt8]
         do throws(ChildCommand.Failure) {
@@ -172,7 +179,10 @@ extension SecretReference {
             let (message, fix): (String, String) =
                 switch error {
                 case .notStarted(let number):
-                    ("cannot be started: \(SystemError(number).text)", "install it, or write its path")
+                    (
+                        "cannot be started in the directory \(base.given.excerpt): \(SystemError(number).text)",
+                        "install it, or write its path; the directory of the file that names it must exist, too"
+                    )
                 case .status(let status): ("ended with status \(status)", "run it in a shell to see why")
                 case .signal(let signal): ("was ended by signal \(signal)", "run it in a shell to see why")
                 case .unknownEnd: ("ended, but its status is not known", ChildProcess.unknownEndRemedy)

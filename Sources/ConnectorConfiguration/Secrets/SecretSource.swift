@@ -38,9 +38,10 @@ struct SecretSource: Sendable, Hashable {
                 fix: "add the value there, or correct \"json\" beside \"secret\""
             )
         case let value?:
+            let place = pointer.description.isEmpty ? "the whole value" : "the value at \(pointer.description.excerpt)"
             throw ConnectorError(
                 .secretUnavailable,
-                "the value at \(pointer.description.excerpt) in \(reference.description.excerpt) must be a text, not "
+                "\(place) in \(reference.description.excerpt) must be a text, not "
                     + (value.string == nil ? value.kind : "an empty one"),
                 fix: "write the secret there, or correct \"json\" beside \"secret\""
             )

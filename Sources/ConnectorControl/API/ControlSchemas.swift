@@ -84,7 +84,7 @@ enum ControlSchemas {
         [
             "places": list(of: text), "simulated": flag, "policy": text, "quorum": number, "attempts": number,
             "nextAttemptAt": text, "error": error, "openMilliseconds": decimal,
-            "plugin": object(["id": text, "version": text], ["sha256": text, "linked": flag]),
+            "plugin": object(["id": text, "version": text], ["sha256": text, "linked": flag, "local": flag]),
             "evidence": list(of: object(["kind": text, "detail": text, "at": text, "milliseconds": decimal])),
             "capabilities": map(to: list(of: text)), "uses": map(to: text),
             "secrets": list(

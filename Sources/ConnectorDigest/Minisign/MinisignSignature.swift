@@ -65,9 +65,24 @@ package struct MinisignSignature: Sendable, Hashable {
         globalSignature = global
     }
 
+    /// What a key has signed, of a content and the trusted comment.
+    package enum Verdict: Sendable {
+        /// Both.
+        case valid
+        /// The content alone: the comment, or the signature over it, was changed.
+        case otherComment
+        /// Not this content.
+        case otherContent
+    }
+
     /// Whether a key made this signature for a content, and for the trusted comment.
     package func isValid(for content: UnsafeRawBufferPointer, _ key: MinisignKey) -> Bool {
-        guard key.id == keyID else { return false }
+        unsafe verdict(for: content, key) == .valid
+    }
+
+    /// Whether a key made this signature, and for what.
+    package func verdict(for content: UnsafeRawBufferPointer, _ key: MinisignKey) -> Verdict {
+        guard key.id == keyID else { return .otherContent }
         let isSigned =
             if isPrehashed {
                 unsafe BLAKE2b.digest(of: content).withUnsafeBytes {
@@ -76,9 +91,10 @@ package struct MinisignSignature: Sendable, Hashable {
             } else {
                 unsafe Ed25519.isValid(signature, of: content, key: key.bytes)
             }
-        guard isSigned else { return false }
-        return unsafe (signature + Array(trustedComment.utf8)).withUnsafeBytes {
+        guard isSigned else { return .otherContent }
+        let isWhole = unsafe (signature + Array(trustedComment.utf8)).withUnsafeBytes {
             unsafe Ed25519.isValid(globalSignature, of: $0, key: key.bytes)
         }
+        return isWhole ? .valid : .otherComment
     }
 }

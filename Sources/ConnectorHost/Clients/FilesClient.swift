@@ -24,7 +24,7 @@ internal import ConnectorPlatform
 ///
 /// A call that fails throws a `ConnectorError`: `invalid` for a path that breaks `FilePathRule`; `missing` if there is
 /// no such file; `conflict` if a condition is not met, or the file changed while it was read; `unavailable` for a full
-/// disk or an unreachable store; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
+/// disk, or a store that is unreachable or gone; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
 ///
 /// Code that takes an `any Files` can be tested without a host: see ``Files``.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorCapabilities
 internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorPlatform
@@ -23,19 +24,24 @@ extension Gate {
     ) async throws(ConnectorError) -> Answer {
         guard let target = planned.withLock(\.recording), let manifest,
             let definition = manifest.operation(named: name),
+            !definition.capability.id.isUpload(definition.operation.name),
             let given = arguments.json(for: definition.operation.signature)
         else { return try await body() }
         let operation = manifest.capabilities.label(of: definition.operation.name, in: definition.capability.id)
+        let leftOut = dependencies.services.responsesLeftOut(at: target)
+        func end(_ result: Result<JSONValue, ConnectorError>) -> GateCallEnd {
+            GateCallEnd(operation: operation, arguments: given, result: result, leftOutBefore: leftOut)
+        }
         do throws(ConnectorError) {
             let answer = try await body()
             if let value = json(answer) {
-                await record(GateCallEnd(operation: operation, arguments: given, result: .success(value)), at: target)
+                await record(end(.success(value)), at: target)
             }
             return answer
         } catch {
             // An error that says nothing about the vendor does not belong in a recorded case.
             if ![.cancelled, .timedOut, .notOpen, .misbehaved, .crashed].contains(error.code) {
-                await record(GateCallEnd(operation: operation, arguments: given, result: .failure(error)), at: target)
+                await record(end(.failure(error)), at: target)
             }
             throw error
         }
@@ -48,6 +54,13 @@ extension Gate {
             written.send()
         }
         await written.wait()
+    }
+}
+
+extension CapabilityID {
+    /// Whether an operation is a step of an upload, which a case cannot make again: its id is another one each time.
+    fileprivate func isUpload(_ operation: String) -> Bool {
+        description == "files/1" && FileUpload.operations.contains(operation)
     }
 }
 

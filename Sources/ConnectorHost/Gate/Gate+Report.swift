@@ -30,6 +30,7 @@ extension Gate {
                         id: $0.id,
                         version: $0.version,
                         isLinked: plan.isLinked && !plan.hasStandIn,
+                        isLocal: $0.isLocal,
                         content: history.content
                     )
                 },

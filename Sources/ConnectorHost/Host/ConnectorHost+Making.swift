@@ -81,6 +81,7 @@ extension GateDependencies {
             http: options.http.identifyingHost(),
             state: StateDirectory(options.stateDirectory, name: configuration.name, file: configuration.path)
         )
+        let runnerLog = RunnerLog(logger, resolved.redactor, onLesson: options.onSandboxLesson)
         self.init(
             calls: CallDependencies(
                 operations: .shared,
@@ -93,7 +94,8 @@ extension GateDependencies {
             runners: RunnerPool(
                 groups: ControlGroupSource(options.namedControlGroup),
                 find: { () throws(ConnectorError) in try options.runnerProgram(requiresTrust: requiresTrust) },
-                onLine: RunnerLines(logger, resolved.redactor, onLesson: options.onSandboxLesson).take
+                onLine: { runnerLog.take($0, $1) },
+                onRefusal: { runnerLog.take($0, $1) }
             ),
             promotions: Promotions(
                 state: configuration.hostDirectory(state: options.stateDirectory),

@@ -114,6 +114,16 @@ extension ConnectorHost.Options {
                 errors.append(error)
             }
         }
+        for name in ["CONNECTOR_PLUGIN_PATH", RunnerProgram.variable, ControlGroups.variable]
+        where environment.isDamaged(name) {
+            errors.append(
+                ConnectorError(
+                    .unreadable,
+                    "the environment variable \(name) is not UTF-8 text",
+                    fix: "rename what it names, and set it again"
+                )
+            )
+        }
         guard errors.isEmpty else { throw ConfigurationErrors(errors) }
     }
 
@@ -168,7 +178,7 @@ extension ConnectorHost.Options {
     }
 
     /// The directory of the running executable, where bundled plugins are installed; nil if the system does not report
-    /// it.
+    /// it, or its path is not UTF-8.
     public static var executableDirectory: String? {
         #if os(Linux)
             var bytes = [UInt8](repeating: 0, count: 4096)
@@ -176,7 +186,7 @@ extension ConnectorHost.Options {
                 guard let start = buffer.baseAddress else { return 0 }
                 return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), buffer.count)
             }
-            let path = count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+            let path = count > 0 ? String(validating: bytes.prefix(count), as: UTF8.self) : nil
         #else
             let path = CommandLine.arguments.first
         #endif

@@ -13,9 +13,9 @@ extension Connector {
 }
 
 extension GatePlan {
-    /// The warning about a secret that is missing in a simulation.
+    /// The warning about a secret that is missing in a simulation, or unusable, which is not told apart: a simulation needs none.
     private static func placeholder(for field: String) -> String {
-        "the secret \"\(field)\" is missing; a placeholder takes its place, because the gate is simulated"
+        "the secret \"\(field)\" is missing or cannot be used; a placeholder takes its place, because the gate is simulated"
     }
 
     /// Combines the leaf in the file, the plugin's manifest and the catalog.

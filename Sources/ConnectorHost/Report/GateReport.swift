@@ -106,9 +106,13 @@ public struct GateReport: Sendable {
     package var confinement: Confinement? {
         guard let text = sandboxText else { return nil }
         if ["off", "learning", "none", "no sandbox"].contains(where: text.hasPrefix) { return Confinement.none }
-        // The parts after the first, which lists the layers that hold, name what is missing, and the bounds that hold.
+        // The first part lists the layers that hold; the others name what is missing, the bounds that hold, and what
+        // was refused.
         let parts = text.split(separator: "; ").dropFirst()
-        let isWhole = parts.allSatisfy { $0.hasPrefix("memory ") || $0.hasPrefix("cpu ") && $0.hasSuffix(" by cgroup") }
+        let isWhole = parts.allSatisfy { part in
+            if part.hasPrefix("cpu ") { return part.hasSuffix(" by cgroup") }
+            return ["memory ", "refused: ", "refusals "].contains(where: part.hasPrefix)
+        }
         return isWhole ? .whole : .partial
     }
 
@@ -123,6 +127,8 @@ public struct GateReport: Sendable {
         public var version: SemanticVersion
         /// Whether the plugin is linked into the application, instead of loaded from an image.
         public var isLinked = false
+        /// Whether the plugin, by its manifest, reaches no server: it works on this machine alone.
+        package var isLocal = false
         /// The SHA-256 of the loaded bytes, in hexadecimal; nil before loading, and for a linked plugin. Computed on first use.
         public var sha256: String? { reportedDigest ?? content?.sha256 }
         /// The loaded bytes.

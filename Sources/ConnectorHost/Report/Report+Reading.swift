@@ -80,6 +80,7 @@ extension GateReport.PluginIdentity {
             id: id,
             version: version,
             isLinked: json["linked"]?.bool ?? false,
+            isLocal: json["local"]?.bool ?? false,
             content: nil,
             reportedDigest: json["sha256"]?.string
         )

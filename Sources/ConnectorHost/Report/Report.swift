@@ -146,6 +146,7 @@ extension GateReport {
             object["version"] = .string(plugin.version.description)
             object["sha256"] = plugin.sha256.map(JSONValue.string)
             if plugin.isLinked { object["linked"] = true }
+            if plugin.isLocal { object["local"] = true }
             return .object(object)
         }
         if policy == nil {

@@ -88,7 +88,7 @@ struct CallCommand: AsyncParsableCommand {
             let result = try await call(session)
             answer.output.write(AnswerDocument(path: path, operation: operation, result: result))
         } catch {
-            answer.report([Remedy.completing(error, from: session.host.report)], of: .call)
+            answer.report(callFailure: error, in: session.host.report)
             try await session.close()
             throw ExitStatus.failed
         }
@@ -119,8 +119,8 @@ struct CallCommand: AsyncParsableCommand {
             answer.output.write(AnswerDocument(path: path, operation: operation, result: result))
             return true
         } catch {
-            let report = error.code == .denied ? try? await attached?.report() : nil
-            answer.report([Remedy.completing(error, from: report)], of: .call)
+            let report = Remedy.dependsOnReport(error) ? try? await attached?.report() : nil
+            answer.report(callFailure: error, in: report)
             throw signals?.exitStatus ?? ExitStatus.failed
         }
     }

@@ -103,7 +103,7 @@ struct SendCommand: AsyncParsableCommand {
             // An event timed out because its gate is not open: report the reason for that.
             let cause = error.code == .timedOut ? failure(in: session.host.report) : nil
             let error = cause ?? error
-            answer.report([Remedy.completing(error, from: session.host.report)], of: .call, sent: sent)
+            answer.report(callFailure: error, in: session.host.report, sent: sent)
             sent?.warn()
             try await session.close()
             throw ExitStatus.failed

@@ -12,13 +12,15 @@ struct ErrorsDocument: Document {
     var omitted = 0
     /// The context of the errors, which selects the usual remedy.
     var occasion = Remedy.Occasion.opening
+    /// Whether the errors are those of a plugin that reaches no server.
+    var isLocal = false
     /// Whether the document is the result of validating a configuration.
     var isValidation = false
     /// The events that were sent all the same; nil if the command sends no lines.
     var sent: SentDocument?
 
     func lines(_ style: TextStyle) -> [String] {
-        errors.flatMap { ErrorLines(error: $0, occasion: occasion).lines(style) }
+        errors.flatMap { ErrorLines(error: $0, occasion: occasion, isLocal: isLocal).lines(style) }
             + (omitted > 0 ? ["and \(omitted) more"] : []) + (sent?.lines(style) ?? [])
     }
 

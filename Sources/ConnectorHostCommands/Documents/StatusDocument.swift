@@ -125,8 +125,11 @@ struct StatusDocument: Document {
         var lines: [String] = []
         if var error = gate.error {
             let occasion = gate.hasFailedDelivery ? Remedy.Occasion.delivery : isCutShort ? .cutShort : .opening
-            if gate.isolation == .process { error.fix = error.fix ?? Remedy.inRunner(for: error, of: occasion) }
-            let text = ErrorLines(error: error, occasion: occasion)
+            let isLocal = gate.plugin?.isLocal ?? false
+            if gate.isolation == .process {
+                error.fix = error.fix ?? Remedy.inRunner(for: error, of: occasion, isLocal: isLocal)
+            }
+            let text = ErrorLines(error: error, occasion: occasion, isLocal: isLocal)
             lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
         }
         if !gate.places.isEmpty { lines.append("also at \(gate.places.map(style.shown).joined(separator: ", "))") }

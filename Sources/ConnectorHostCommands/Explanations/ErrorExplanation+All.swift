@@ -104,9 +104,12 @@ extension ErrorExplanation {
         ),
         .init(
             "manifest-mismatch",
-            "The manifest in the image and the one beside it differ.",
-            causes: ["the sidecar is older than the image, or the reverse"],
-            fixes: ["remove the sidecar: an image with a manifest needs none"]
+            "The manifest in the image and the one beside it differ, or the latter names another library.",
+            causes: [
+                "the sidecar is older than the image, or the reverse",
+                "a sidecar with a \"library\" elsewhere has the name of the image beside it",
+            ],
+            fixes: ["remove the sidecar: an image with a manifest needs none", "give the sidecar another name"]
         ),
         .init(
             "unsupported-abi",

@@ -24,6 +24,7 @@ extension OutputOptions {
         _ errors: [ConnectorError],
         omitted: Int = 0,
         of occasion: Remedy.Occasion = .opening,
+        isLocal: Bool = false,
         isValidation: Bool = false,
         sent: SentDocument? = nil
     ) {
@@ -31,11 +32,24 @@ extension OutputOptions {
             errors: errors,
             omitted: omitted,
             occasion: occasion,
+            isLocal: isLocal,
             isValidation: isValidation,
             sent: sent
         )
         guard !isJSON else { return isLinewise ? output.writeLine(document) : output.write(document) }
         let text = Output(format: .text, style: .detected(for: .error)).render(document)
         StandardStream.error.write(text)
+    }
+
+    /// Shows why a call failed, with the remedy for a plugin such as its connector's.
+    ///
+    /// - Parameter report: The report of the host that made the call; nil if unknown.
+    func report(callFailure error: ConnectorError, in report: Report?, sent: SentDocument? = nil) {
+        self.report(
+            [Remedy.completing(error, from: report)],
+            of: .call,
+            isLocal: Remedy.isLocal(error, in: report),
+            sent: sent
+        )
     }
 }

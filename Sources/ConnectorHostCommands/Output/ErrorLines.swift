@@ -9,6 +9,8 @@ struct ErrorLines {
     var error: ConnectorError
     /// The context of the error, which selects the usual remedy.
     var occasion = Remedy.Occasion.opening
+    /// Whether the error is that of a plugin that reaches no server.
+    var isLocal = false
 
     /// The lines of an error that stands alone, in the format of compilers.
     func lines(_ style: TextStyle) -> [String] {
@@ -40,7 +42,7 @@ struct ErrorLines {
             lines.append(style.paint("cause: \(style.shown(cause))", .faint))
         }
         if let after = error.retryAfter { lines.append("retry after \(style.shown(after.brief))") }
-        if let fix = error.fix ?? Remedy.usual(for: error, of: occasion) {
+        if let fix = error.fix ?? Remedy.usual(for: error, of: occasion, isLocal: isLocal) {
             lines.append("\(style.arrow) \(style.shown(fix))")
         }
         return lines

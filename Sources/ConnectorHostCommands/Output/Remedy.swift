@@ -22,16 +22,20 @@ enum Remedy {
 
     /// The remedy for what a plugin in a runner does not find, may not use, or does not reach: unlike in the host, the sandbox may be the
     /// reason. Nil for any other failure, for a vendor's refusal, which has an HTTP status, and for what the host itself refuses.
-    static func inRunner(for error: ConnectorError, of occasion: Occasion) -> String? {
-        guard !error.isRefusalByVendor, !error.isRefusalByHost else { return nil }
+    ///
+    /// - Parameter isLocal: Whether the plugin reaches no server.
+    static func inRunner(for error: ConnectorError, of occasion: Occasion, isLocal: Bool) -> String? {
+        guard !error.isRefusalByVendor, !error.isRefusalByHost, !(isLocal && error.code == .unavailable) else {
+            return nil
+        }
         return switch (error.code, occasion) {
         case (.denied, _):
             "if the sandbox denies a file or a directory of this machine, name it in the connector's \"sandbox\""
         case (_, .call): nil
         case (.missing, _):
             """
-            create it at the vendor, or correct its name in the connector's "config"; if it is a file or a directory of this machine, name \
-            it in the connector's "sandbox"
+            create it\(isLocal ? "" : " at the vendor"), or correct its name in the connector's "config"; if it is a file or a directory \
+            of this machine, name it in the connector's "sandbox"
             """
         case (.unavailable, _):
             """
@@ -48,18 +52,48 @@ enum Remedy {
     static func completing(_ error: ConnectorError, from report: Report?) -> ConnectorError {
         guard error.fix == nil, let path = error.connector, report?[path]?.isolation == .process else { return error }
         var error = error
-        error.fix = inRunner(for: error, of: .call)
+        error.fix = inRunner(for: error, of: .call, isLocal: isLocal(error, in: report))
         return error
     }
 
+    /// Whether the connector of an error has a plugin that reaches no server; false if that is not known.
+    static func isLocal(_ error: ConnectorError, in report: Report?) -> Bool {
+        error.connector.flatMap { report?[$0]?.plugin?.isLocal } ?? false
+    }
+
+    /// Whether the remedy of an error depends on the report.
+    static func dependsOnReport(_ error: ConnectorError) -> Bool {
+        error.code == .denied || error.code != .timedOut && ofServers.contains(error.code)
+    }
+
+    /// The failures that are usually a server's.
+    private static let ofServers: Set<ConnectorError.Code> = [
+        .unavailable, .timedOut, .protocolViolation, .unauthorized, .missing,
+    ]
+
     /// The usual remedy, in one line; nil if there is none.
-    static func usual(for error: ConnectorError, of occasion: Occasion) -> String? {
+    ///
+    /// - Parameter isLocal: Whether the plugin reaches no server, so that none is to blame.
+    static func usual(for error: ConnectorError, of occasion: Occasion, isLocal: Bool) -> String? {
+        if isLocal, ofServers.contains(error.code) { return onThisMachine(for: error.code, of: occasion) }
         guard error.isRefusalByVendor else { return usual(for: error.code, of: occasion) }
         return switch error.code {
         case .denied: "check the permissions of the credentials in the connector's \"config\""
         // The server can be reached, and its own words say what it lacks.
         case .unavailable: nil
         default: usual(for: error.code, of: occasion)
+        }
+    }
+
+    private static func onThisMachine(for code: ConnectorError.Code, of occasion: Occasion) -> String? {
+        switch (code, occasion) {
+        case (.timedOut, .opening): "increase the connector's \"timeout\""
+        case (.timedOut, .delivery):
+            "let fewer events go together: \"count\" of \"batch\" in the connector's \"outbox\""
+        case (.timedOut, .cutShort), (.timedOut, .call): "increase --timeout"
+        case (.missing, .call): "check the names and ids among the arguments"
+        case (.missing, _): "create it, or correct its name in the connector's \"config\""
+        default: nil
         }
     }
 

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorSimulator
 
@@ -59,8 +60,10 @@ struct SimulatedGate: Sendable {
         _ plugins: PluginLookup
     ) -> Substitute {
         let candidate = plugins.candidate(leaf.specification)
-        if let world, world.hasOperations, world.answers == nil { return .interface }
-        if case .failure(let error) = candidate { return world?.hasOperations == true ? .interface : .noPlugin(error) }
+        if let world, world.hasOperations, world.answers == nil { return interface(of: leaf) }
+        if case .failure(let error) = candidate {
+            return world?.hasOperations == true ? interface(of: leaf) : .noPlugin(error)
+        }
         switch leaf.simulator {
         case .server(let url)?: return .server(url)
         case .local?: return .local
@@ -69,6 +72,16 @@ struct SimulatedGate: Sendable {
         if let answers = world?.answers { return .answers(answers) }
         if VendorCatalogue.names.contains(leaf.manifest.id) { return .vendor(leaf.manifest.id) }
         return leaf.makesNoRequests ? .local : .nothing([notSimulated(leaf)])
+    }
+
+    /// The answers in place of the whole plugin, unless its manifest has what they cannot stand in for.
+    private static func interface(of leaf: ResolvedLeaf) -> Substitute {
+        do throws(ConnectorError) {
+            try LinkedPlugin.checkStandIn(for: leaf.manifest)
+            return .interface
+        } catch {
+            return .nothing([error])
+        }
     }
 
     /// The error of a gate that would contact a real vendor.

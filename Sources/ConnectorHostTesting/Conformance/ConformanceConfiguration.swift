@@ -93,15 +93,8 @@ struct ConformanceConfiguration: Sendable {
         secrets = (leaf ?? plain)?.secrets ?? [:]
     }
 
-    /// The values of the fields as texts, secrets included, for a simulator to accept as credentials.
-    var texts: [String: String] {
-        var texts: [String: String] = [:]
-        for member in leaf?.config.members ?? [] {
-            texts[member.name] = member.value.string ?? member.value.bool.map { "\($0)" }
-        }
-        for (name, secret) in secrets { texts[name] = secret.reveal() }
-        return texts
-    }
+    /// The secrets by field, for a server that hides them.
+    var secretTexts: [String: String] { secrets.mapValues { $0.reveal() } }
 
     /// A value that a field accepts according to its manifest.
     private static func example(of field: ConfigurationField, string: String, url: String) -> JSONValue {

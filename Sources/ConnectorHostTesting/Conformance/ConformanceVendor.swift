@@ -38,7 +38,8 @@ enum ConformanceVendor: Sendable {
             options.recorded = [(name, recorded)]
             time = world.time
             let made = try ConformanceConfiguration.all(run.options, manifest: manifest).first
-            options.credentials[name] = made.map { [$0.texts] }
+            // What differs from the recording is to be read: only secrets are hidden.
+            options.credentials[name] = made.map { [$0.secretTexts] }
         } else if run.options.config.isEmpty, VendorCatalogue.names.contains(manifest.id) {
             name = manifest.id
             options.vendors = [name]

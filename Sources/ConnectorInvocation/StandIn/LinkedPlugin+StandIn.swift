@@ -22,26 +22,46 @@ extension LinkedPlugin {
         guard let manifest = read, problems.isEmpty else {
             throw problems.first ?? ConnectorError(.invalidManifest, "\(file) cannot be read")
         }
+        let (entry, operations) = try Self.parts(of: manifest)
+        var functions = [entry: try StandInTable.makeEntry(standIn)]
+        for (label, operation, layout) in operations {
+            functions[operation.symbol] = try StandInCall.makeFunction(of: operation, label, layout)
+        }
+        unsafe self.init(manifest: text, functions: functions, owner: standIn)
+    }
+
+    /// Checks that answers can take the place of a plugin's code, without making any function.
+    ///
+    /// - Throws: `unsupported`, as the initializer does for the manifest.
+    package static func checkStandIn(for manifest: Manifest) throws(ConnectorError) { _ = try parts(of: manifest) }
+
+    /// The functions to make: the entry, and one for each operation.
+    private static func parts(
+        of manifest: Manifest
+    ) throws(ConnectorError) -> (
+        entry: String, operations: [(label: String, operation: Operation, layout: CallLayout)]
+    ) {
         guard let entry = manifest.entry else {
             throw ConnectorError(
                 .unsupported,
                 "\(manifest.id) is a foreign library, which has no interface to simulate"
             )
         }
-        var functions = [entry: try StandInTable.makeEntry(standIn)]
+        var symbols: Set = [entry]
+        var operations: [(label: String, operation: Operation, layout: CallLayout)] = []
         for capability in manifest.capabilities {
             for operation in capability.operations {
                 let label = manifest.capabilities.label(of: operation.name, in: capability.id)
-                guard functions[operation.symbol] == nil else {
+                guard symbols.insert(operation.symbol).inserted else {
                     throw ConnectorError(
                         .unsupported,
                         "\(label) shares the symbol \(operation.symbol) with another function, so it cannot be simulated",
-                        fix: "give each operation in \(file) a symbol of its own"
+                        fix: "give each operation of \(manifest.id) a symbol of its own"
                     )
                 }
-                functions[operation.symbol] = try StandInCall.makeFunction(of: operation, label)
+                operations.append((label, operation, try StandInCall.layout(of: operation)))
             }
         }
-        unsafe self.init(manifest: text, functions: functions, owner: standIn)
+        return (entry, operations)
     }
 }

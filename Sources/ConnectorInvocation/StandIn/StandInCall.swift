@@ -7,21 +7,32 @@ internal import ConnectorManifest
 
 /// Calls that reach a stand-in through the C function of an operation.
 enum StandInCall {
-    /// Makes the function of an operation.
+    /// The layout of an operation's function.
     ///
-    /// - Parameter label: The operation as `capability/operation`.
     /// - Throws: `unsupported` for a signature with handles or C strings, which are addresses of the plugin's own.
-    static func makeFunction(of operation: Operation, _ label: String) throws(ConnectorError) -> UInt {
+    static func layout(of operation: Operation) throws(ConnectorError) -> CallLayout {
         let signature = operation.signature
         let types = signature.parameters.map(\.type) + signature.results.map(\.type)
         guard !types.contains(where: { [.handle, .cstring, .bytes32].contains($0) }) else {
             throw ConnectorError(
                 .unsupported,
-                "\(operation.name)\(signature) passes addresses, which only the plugin itself can make"
+                "\(operation.name)\(signature) cannot be simulated: it passes addresses, which only a plugin can make",
+                fix: "use string or bytes in place of cstring and bytes32, or simulate the vendor with \"answers\""
             )
         }
-        let layout = try CallLayout(signature)
-        return try FunctionClosure.make(layout) { arguments in
+        return try CallLayout(signature)
+    }
+
+    /// Makes the function of an operation.
+    ///
+    /// - Parameter label: The operation as `capability/operation`.
+    /// - Throws: `unsupported` if this system does not let a process make code.
+    static func makeFunction(
+        of operation: Operation,
+        _ label: String,
+        _ layout: CallLayout
+    ) throws(ConnectorError) -> UInt {
+        try FunctionClosure.make(layout) { arguments in
             UInt64(bitPattern: Int64(call(operation, label, layout, arguments)))
         }
     }
@@ -98,6 +109,9 @@ enum StandInCall {
         _ layout: CallLayout,
         _ arguments: FunctionClosure.Arguments
     ) throws(ConnectorError) -> Int32 {
+        if let problem = operation.signature.problem(withAnswer: value) {
+            throw misfit(problem, of: operation, writtenAt: place)
+        }
         // Nothing is written before everything fits: a failed call leaves no memory behind.
         var values: [CallValue] = []
         for index in unsafe layout.shape.answers.indices {
@@ -110,8 +124,6 @@ enum StandInCall {
 
     /// A result as the signature's type.
     ///
-    /// The error has its remedy in the message, because the C ABI carries no other text.
-    ///
     /// - Throws: `invalid` if it does not fit.
     private static func fitted(
         _ value: JSONValue,
@@ -122,11 +134,20 @@ enum StandInCall {
         do throws(ConnectorError) {
             return try CallValue(value, as: type, handles: nil)
         } catch {
-            let answer = place.map { "the answer at \($0)" } ?? "the answer"
-            throw ConnectorError(
-                .invalid,
-                "\(answer) does not fit \(operation.name)\(operation.signature): \(error.message); correct its \"result\""
-            )
+            throw misfit(error.message, of: operation, writtenAt: place)
         }
+    }
+
+    /// The error of an answer that does not fit, with the remedy in its message, because the C ABI carries no other text.
+    private static func misfit(
+        _ problem: String,
+        of operation: Operation,
+        writtenAt place: FilePosition?
+    ) -> ConnectorError {
+        let answer = place.map { "the answer at \($0)" } ?? "the answer"
+        return ConnectorError(
+            .invalid,
+            "\(answer) does not fit \(operation.name)\(operation.signature): \(problem); correct its \"result\""
+        )
     }
 }

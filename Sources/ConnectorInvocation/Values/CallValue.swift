@@ -33,13 +33,8 @@ extension CallValue {
         switch type {
         case .i8, .i16, .i32, .i64:
             let bounds = type.signedBounds
-            guard let integer = value.integer else {
-                // The integers of JSON may be longer.
-                guard let number = value.number, number.magnitude >= 0x1p63 else { throw Self.mismatch(value, type) }
+            guard let integer = try Self.signed(value, type), bounds.contains(integer) else {
                 throw Self.outside(value.description, type, "\(bounds.lowerBound) to \(bounds.upperBound)")
-            }
-            guard bounds.contains(integer) else {
-                throw Self.outside("\(integer)", type, "\(bounds.lowerBound) to \(bounds.upperBound)")
             }
             self = .signed(integer)
         case .u8, .u16, .u32, .u64:
@@ -152,21 +147,41 @@ extension CallValue {
         ConnectorError(.tooLarge, "\(count) bytes are more than \(sizeLimit >> 20) MiB")
     }
 
+    /// A signed integer; nil if the number does not fit in 64 bits.
+    private static func signed(_ value: JSONValue, _ type: ValueType) throws(ConnectorError) -> Int64? {
+        if case .integer(let integer) = value { return integer }
+        guard let number = value.number, number == number.rounded() else { throw mismatch(value, type) }
+        if type == .i64, number.magnitude >= inexact, number >= -0x1p63, number < 0x1p63 {
+            throw damaged(value, fix: "write it without a point or an exponent")
+        }
+        return Int64(exactly: number)
+    }
+
     /// An unsigned integer; nil if the number is negative or does not fit in 64 bits.
     private static func unsigned(_ value: JSONValue, _ type: ValueType) throws(ConnectorError) -> UInt64? {
-        if let integer = value.integer { return UInt64(exactly: integer) }
+        if case .integer(let integer) = value { return UInt64(exactly: integer) }
         if type == .u64, let text = value.string, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
             return UInt64(text)
         }
         guard let number = value.number, number == number.rounded() else { throw mismatch(value, type) }
-        if type == .u64, number >= 0x1p63, number < 0x1p64 {
-            throw ConnectorError(
-                .invalid,
-                "the JSON number \(value) may have lost digits: such numbers are exact up to \(Int64.max)",
-                fix: "write it as a string of digits"
-            )
+        if type == .u64, number >= inexact, number < 0x1p64 {
+            throw damaged(value, fix: "write it as a string of digits")
         }
         return UInt64(exactly: number)
+    }
+
+    /// The least number that a neighbor may have been rounded to: JSON's numbers have 53 bits unless they are an ``JSONValue/integer(_:)``.
+    private static let inexact = 0x1p53
+
+    private static func damaged(_ value: JSONValue, fix: String) -> ConnectorError {
+        ConnectorError(
+            .invalid,
+            """
+            the JSON number \(value) may have lost digits: integers are exact up to \(Int64.max), and numbers with a point or an exponent \
+            up to \(Int64(inexact) - 1)
+            """,
+            fix: fix
+        )
     }
 
     private static func mismatch(_ value: JSONValue, _ type: ValueType) -> ConnectorError {

@@ -155,7 +155,7 @@ extension RemoteChannel {
         let rest = max(dependencies.remaining(until: deadline), MissedDeadline.leastWait)
         // A function runs no faster for a clock that does.
         _ = clock.schedule(after: clock.duration(ofSystemTime: rest)) { [weak self] in
-            guard let self, Self.sending(of: message, taken: runner.page.taken) == .yes else { return }
+            guard let self, Self.sending(of: message, taken: runner.taken) == .yes else { return }
             checkReturn(of: id, function)
         }
     }
@@ -292,7 +292,7 @@ extension RemoteChannel {
             guard let operation else { return state.lifeCycleMessage }
             return state.pending[operation]?.message
         }
-        return Self.sending(of: message, taken: runner.page.taken) != .no
+        return Self.sending(of: message, taken: runner.taken) != .no
     }
 
     /// Notes that the function of a call may run on after the host has given the call up. The runner, which is told of that next, says when

@@ -70,7 +70,8 @@ extension RemoteChannel {
     private func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
         // First, so that a call that is then found untaken is never made.
         if lane.stream.stop == .late { lane.withdraw() }
-        let mayBeTaken = lane.mayBeTaken(last: count)
+        // In memory that is filled with zeros, the first call of a lane would seem untaken.
+        let mayBeTaken = lane.mayBeTaken(last: count) || runner.taken == nil
         switch lane.stream.stop {
         case .over?:
             return withLog(runner.lanes.runnerEnd ?? RunnerEnd()).error(
@@ -90,7 +91,14 @@ extension RemoteChannel {
             return missed.error(after: lane.patience)
         case .corrupt?, nil:
             runner.stop(Runner.isCorrupt)
-            return ConnectorError(.misbehaved, "the runner's answer to \(name) is not valid")
+            var error = ConnectorError(
+                .misbehaved,
+                "the runner's answer to \(name) is not valid: a plugin may have written over the memory that host and "
+                    + "runner share; the call may have taken effect",
+                fix: "report this to the plugin's author; the runner ends, and its gates open again"
+            )
+            error.sending = .unknown
+            return error
         }
     }
 }

@@ -105,7 +105,7 @@ extension RemoteChannel {
     }
 
     /// Fails everything that is pending: nothing will be answered.
-    package func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
+    package func runnerEnded(_ end: RunnerEnd, taken: UInt64?) {
         let end = withLog(end)
         let (pending, creation, isDisposed) = state.withLock { state in
             defer { state.pending = [:] }
@@ -131,8 +131,10 @@ extension RemoteChannel {
 
     /// Whether a runner that has ended had taken a message. It may take one, and end, before the thread that sends it has noted its
     /// number.
-    static func sending(of message: UInt64?, taken: UInt64) -> ConnectorError.Sending {
-        guard let message else { return .unknown }
+    ///
+    /// - Parameter taken: How many messages it had taken; nil if that is not known.
+    static func sending(of message: UInt64?, taken: UInt64?) -> ConnectorError.Sending {
+        guard let message, let taken else { return .unknown }
         return message <= taken ? .yes : .no
     }
 }

@@ -124,7 +124,7 @@ package final class RemoteChannel: Channel, RunnerClient {
     /// The functions that have not returned in the runner: of phases that it has taken, of calls that the host has given up, `cancel`,
     /// `destroy`, and callbacks.
     package var functionsInside: [PluginFunction] {
-        let taken = runner.page.taken
+        let taken = runner.taken ?? .max
         return state.withLock { state in
             let inside = state.inside.filter { id, _ in
                 guard let pending = state.pending[id] else { return true }
@@ -214,7 +214,7 @@ package final class RemoteChannel: Channel, RunnerClient {
 
     /// Whether the runner has taken the message that asks for the instance.
     package var hasTakenCreation: Bool {
-        Self.sending(of: state.withLock(\.creation), taken: runner.page.taken) != .no
+        Self.sending(of: state.withLock(\.creation), taken: runner.taken) != .no
     }
 
     // MARK: Destroying

@@ -20,19 +20,22 @@ extension Runner {
         var assembler = FrameAssembler()
         // All that a runner learns counts.
         var lines = learnsSandbox ? OutputLines(limit: .unlimited) : OutputLines()
+        var refusedCalls = RefusedCalls(child.handover)
         var wait = OutgoingMessages.Wait.none
         while true {
-            var patience: Int32 = -1
+            var patience = refusedCalls.pause() ?? -1
             if case .system = wait { patience = Self.shortageInterval }
             var entries = [
                 pollfd(fd: child.socket, events: Int16(POLLIN | (wait == .socket ? POLLOUT : 0)), revents: 0),
                 pollfd(fd: child.process, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: lines.isOver ? -1 : child.output, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wake.reading, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: refusedCalls.watched, events: Int16(POLLIN), revents: 0),
             ]
             guard unsafe poll(&entries, nfds_t(entries.count), patience) >= 0 else { continue }
             if entries[3].revents != 0 { drainWake() }
             if entries[2].revents != 0 { lines.read(child.output) { onLine(self, $0) } }
+            if let news = refusedCalls.take(entries[4].revents, isReported: hasAnswered) { take(news) }
             if entries[0].revents != 0, !receive(&assembler) { break }
             do throws(OutgoingMessages.Refusal) {
                 wait = try outgoing.flush()
@@ -56,7 +59,22 @@ extension Runner {
                 break
             }
         }
+        // Nobody waits for an answer anymore: what the process still calls fails.
+        refusedCalls.close()
         finish(&lines)
+    }
+
+    /// Whether the runner has answered the host's first message, or the host has given up on it.
+    private var hasAnswered: Bool { greeting.withLock { $0 != nil } }
+
+    private func take(_ news: RefusedCalls.News) {
+        switch news {
+        case .unreported(let error):
+            state.withLock { $0.unreported = error }
+        case .refused(let refusal):
+            state.withLock { $0.refused.append(refusal.call) }
+            onRefusal(self, refusal)
+        }
     }
 
     /// Takes what has arrived; false at the end, and after a malformed message.
@@ -181,7 +199,7 @@ extension Runner {
         // Also if a signal interrupted `poll`: killing a process that has ended does no harm.
         if unsafe poll(&entry, 1, Self.patience) <= 0 {
             // Without an answer, it has no plugin.
-            stop(greeting.withLock { $0 != nil } ? RunnerEnd.hasClosed : RunnerEnd.hasClosedEarly)
+            stop(hasAnswered ? RunnerEnd.hasClosed : RunnerEnd.hasClosedEarly)
         }
         var reaped: Int32 = 0
         while reaped == 0 {
@@ -194,8 +212,8 @@ extension Runner {
         lines.finish { onLine(self, $0) }
         if reaped > 0 { (end.status, end.signal) = (status, signal) } else { end.unknown = SystemError(-reaped) }
         end.lines = lines.last
+        end.refused = state.withLock(\.refused)
         end.note = CrashNote(text: page.noteText).map(withSymbols)
-        let taken = page.taken
         let isKilled = signal == SIGKILL || end.unknown != nil
         let outOfMemory = isKilled ? bounds.outOfMemory : nil
         bounds.end()
@@ -222,6 +240,8 @@ extension Runner {
         )
         for client in clients { client.runnerIsLost(end) }
         lanes.end(end)
+        // Whoever writes over the memory also writes over the count.
+        let taken = end.hasDamagedMemory ? nil : taken
         for client in clients { client.runnerEnded(end, taken: taken) }
         closeDescriptors()
         onEnd(self)

@@ -24,6 +24,8 @@ package final class Runner: Sendable {
     package let processNumber: Int32
     /// Receives each line that the runner prints, on the runner's thread.
     package typealias Output = @Sendable (_ runner: Runner, _ line: String) -> Void
+    /// Receives each call of the system that the sandbox refuses for the first time, on the runner's thread.
+    package typealias Refusals = @Sendable (_ runner: Runner, _ refusal: SandboxRefusal) -> Void
 
     /// Whether it runs without a sandbox, and prints what one would refuse.
     package let learnsSandbox: Bool
@@ -39,6 +41,7 @@ package final class Runner: Sendable {
     /// Wakes the thread: it reads one end of a pipe.
     let wake: Pipe
     let onLine: Output
+    let onRefusal: Refusals
     let onEnd: @Sendable (_ runner: Runner) -> Void
     let makeThread: HostThread.Make
     let state = Mutex(State())
@@ -61,6 +64,10 @@ package final class Runner: Sendable {
         var reason: String?
         var evidence = ""
         var isSandboxWhole = false
+        /// The calls that the sandbox has refused since there is a plugin, by name.
+        var refused: [String] = []
+        /// Why the host does not learn what the sandbox refuses; nil if it does.
+        var unreported: SystemError?
         /// Whether the runner has said that the second stage of its sandbox is missing.
         var isWeakened = false
         /// The number of the last ping; the runner owes an answer while ``pong`` differs.
@@ -77,6 +84,7 @@ package final class Runner: Sendable {
     ///   - groups: Where its control group is made, if it has bounds.
     ///   - patience: How long it may take to answer, in nanoseconds.
     ///   - onLine: Receives each line that it prints.
+    ///   - onRefusal: Receives what its sandbox refuses.
     ///   - onEnd: Runs when the process has ended and every client knows; on the runner's thread.
     ///   - makeThread: Starts a thread.
     package init(
@@ -86,6 +94,7 @@ package final class Runner: Sendable {
         groups: ControlGroupSource = ControlGroupSource(),
         patience: UInt64 = 5_000_000_000,
         onLine: @escaping Output,
+        onRefusal: @escaping Refusals = { _, _ in },
         onEnd: @escaping @Sendable (_ runner: Runner) -> Void = { _ in },
         makeThread: @escaping HostThread.Make = { HostThread.start($0, $1) }
     ) throws(ConnectorError) {
@@ -115,6 +124,7 @@ package final class Runner: Sendable {
         self.page = page
         self.transport = transport
         self.onLine = onLine
+        self.onRefusal = onRefusal
         self.onEnd = onEnd
         self.makeThread = makeThread
         processNumber = child.number
@@ -213,8 +223,22 @@ package final class Runner: Sendable {
         )
     }
 
-    /// How well the runner's sandbox holds, as the runner found by trying, and what enforces its bounds.
-    package var evidence: String { state.withLock(\.evidence) }
+    /// How well the runner's sandbox holds, as the runner found by trying, what enforces its bounds, and what it has refused since.
+    package var evidence: String {
+        state.withLock { state in
+            var parts = [state.evidence]
+            if let error = state.unreported { parts.append("refusals are not reported (\(error.text))") }
+            if !state.refused.isEmpty { parts.append("refused: \(state.refused.joined(separator: ", "))") }
+            return parts.joined(separator: "; ")
+        }
+    }
+
+    /// How many messages the runner has taken; nil if the count is lost. One that has answered has taken the host's first one, so 0 means
+    /// that a plugin has filled the shared memory with zeros.
+    var taken: UInt64? {
+        let count = page.taken
+        return count == 0 ? nil : count
+    }
 
     /// Whether every layer of the sandbox holds.
     package var isSandboxWhole: Bool { state.withLock(\.isSandboxWhole) }

@@ -18,8 +18,8 @@ package protocol RunnerClient: AnyObject, Sendable {
 
     /// The runner has ended, and every client knows: fails what is pending.
     ///
-    /// - Parameter taken: How many messages the runner had taken.
-    func runnerEnded(_ end: RunnerEnd, taken: UInt64)
+    /// - Parameter taken: How many messages the runner had taken; nil if that is not known.
+    func runnerEnded(_ end: RunnerEnd, taken: UInt64?)
 }
 
 extension RunnerClient {

@@ -22,6 +22,8 @@ package struct RunnerEnd: Sendable {
     package var note: CrashNote?
     /// The last lines that it wrote.
     package var lines: [String] = []
+    /// The calls that its sandbox had refused, by name.
+    package var refused: [String] = []
     /// Why the host ended it; nil if it ended on its own.
     package var reason: String?
     /// What it lacked when it ended itself; nil for nothing that is known.
@@ -83,12 +85,17 @@ package struct RunnerEnd: Sendable {
             .crashed,
             "\(operations.isEmpty ? "" : "\(operations): ")the runner of \(plugin) has ended: \(description)",
             fix: remedy,
-            cause: lastLines,
+            cause: circumstances,
             isRetryable: true
         )
     }
 
-    private var lastLines: String? { lines.isEmpty ? nil : "its last lines: " + lines.joined(separator: " | ") }
+    /// What may have led to the end; nil for nothing that is known.
+    private var circumstances: String? {
+        var parts = lines.isEmpty ? [] : ["its last lines: " + lines.joined(separator: " | ")]
+        if !refused.isEmpty { parts.append("its sandbox had refused: " + refused.joined(separator: ", ")) }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
 
     /// The error of a call that the runner can no longer answer.
     ///
@@ -113,12 +120,15 @@ package struct RunnerEnd: Sendable {
             .crashed,
             "\(what): the runner of \(plugin) has ended: \(description); \(outcome)",
             fix: remedy,
-            cause: lastLines,
+            cause: circumstances,
             isRetryable: sending == .no || isRepeatable
         )
         error.sending = sending
         return error
     }
+
+    /// Whether something has written over the memory that host and runner share.
+    var hasDamagedMemory: Bool { reason == Runner.isCorrupt || reason == nil && status == Self.overwritten }
 
     /// Whether it ended itself because it could not allocate memory, as the runtimes of Swift, Rust and C++ say.
     var lacksMemory: Bool {

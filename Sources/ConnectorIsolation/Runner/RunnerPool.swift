@@ -97,6 +97,7 @@ package final class RunnerPool: Sendable {
 
     private let find: @Sendable () throws(ConnectorError) -> RunnerProgram
     private let onLine: Runner.Output
+    private let onRefusal: Runner.Refusals
     private let state = Mutex(State())
     private let limit: Int
     private let transport: RunnerTransport
@@ -110,18 +111,21 @@ package final class RunnerPool: Sendable {
     ///   - groups: Where runners with bounds have their control groups.
     ///   - find: Finds the program, for each runner until one has answered.
     ///   - onLine: Receives each line that a runner prints.
+    ///   - onRefusal: Receives what a runner's sandbox refuses.
     package init(
         limit: Int = RunnerPool.limit,
         transport: RunnerTransport = .automatic,
         groups: ControlGroupSource = ControlGroupSource(),
         find: @escaping @Sendable () throws(ConnectorError) -> RunnerProgram,
-        onLine: @escaping Runner.Output
+        onLine: @escaping Runner.Output,
+        onRefusal: @escaping Runner.Refusals = { _, _ in }
     ) {
         self.limit = limit
         self.transport = transport
         self.groups = groups
         self.find = find
         self.onLine = onLine
+        self.onRefusal = onRefusal
     }
 
     deinit {
@@ -189,7 +193,8 @@ package final class RunnerPool: Sendable {
                     process,
                     transport: transport,
                     groups: groups,
-                    onLine: onLine
+                    onLine: onLine,
+                    onRefusal: onRefusal
                 ) { [weak self] _ in self?.state.withLock { $0.removeDead() } }
                 _ = runner.hold()
                 slot.runner = runner

@@ -35,6 +35,8 @@ package final class RunnerSpawner: Sendable {
         package let socket: Int32
         /// What the runner writes to its standard output and standard error.
         package let output: Int32
+        /// The socket through which the listener of its sandbox comes; -1 for none.
+        package let handover: Int32
 
         /// Kills the process, awaits its end, and closes the descriptors.
         func end() {
@@ -42,7 +44,7 @@ package final class RunnerSpawner: Sendable {
             var (status, signal): (Int32, Int32) = (0, 0)
             var entry = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
             while unsafe runner_reap(process, number, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
-            for descriptor in [socket, process, output] { close(descriptor) }
+            for descriptor in [socket, process, output, handover] where descriptor >= 0 { close(descriptor) }
         }
     }
 
@@ -55,13 +57,13 @@ package final class RunnerSpawner: Sendable {
 
         /// Blocks until the process has handed over.
         func takeOver(_ program: RunnerProgram, patience: Int32) throws(ConnectorError) -> Child {
-            var descriptor: Int32 = -1
-            let number = unsafe runner_take_over(process, handover, patience, &descriptor)
+            var (descriptor, handover): (Int32, Int32) = (-1, handover)
+            let number = unsafe runner_take_over(process, &handover, patience, &descriptor)
             guard number > 0 else {
                 for descriptor in [socket, output] { close(descriptor) }
                 throw RunnerProgram.failure(program.path, -number)
             }
-            return Child(process: descriptor, number: number, socket: socket, output: output)
+            return Child(process: descriptor, number: number, socket: socket, output: output, handover: handover)
         }
 
         /// Kills the process and its successor, awaits their end, and closes the descriptors.

@@ -19,8 +19,8 @@ internal import Synchronization
 /// | `withdrawn` | the writer | up to where it has given up what it wrote |
 ///
 /// Each side keeps its own position in its own memory and only publishes it, so nothing that the other side writes moves it. The
-/// other side's position is loaded once, and refused unless the two are at most one capacity apart. So every offset used is this
-/// side's own, and that check bounds every length, whatever the other side writes meanwhile.
+/// other side's position is loaded once, and refused unless the two are at most one capacity apart, and it has not gone back. So every
+/// offset used is this side's own, and that check bounds every length, whatever the other side writes meanwhile.
 ///
 /// **Bytes.** The writer copies bytes, then stores `tail`; the reader loads `tail`, then copies them. The reader copies bytes out,
 /// then stores `head`; the writer loads `head`, then overwrites them. Each store releases and each load acquires, so each copy

@@ -12,6 +12,8 @@ package final class RingReader: @unchecked Sendable {
     private let ring: RingMemory
     /// How many bytes were ever read; the copy in shared memory is for the writer only.
     private var taken: UInt64 = 0
+    /// How many bytes the writer had written when that was last looked at: a position never goes back.
+    private var seen: UInt64 = 0
     private var spin = RingSpin()
     /// Notifies the writer of room, if it does not sleep on its futex.
     private let onRoom: (@Sendable () -> Void)?
@@ -26,11 +28,12 @@ package final class RingReader: @unchecked Sendable {
 
     /// How many bytes can be read.
     ///
-    /// - Throws: `protocol` if the writer claims to have written more than fits.
+    /// - Throws: `protocol` if the writer claims to have written more than fits, or less than before.
     private func available() throws(ConnectorError) -> Int {
         let tail = unsafe ring.tail.pointee.load(ordering: .sequentiallyConsistent)
         let available = tail &- taken
-        guard available <= UInt64(ring.capacity) else { throw RingMemory.corrupt }
+        guard available <= UInt64(ring.capacity), available >= seen &- taken else { throw RingMemory.corrupt }
+        seen = tail
         return Int(available)
     }
 

@@ -12,6 +12,8 @@ package final class RingWriter: @unchecked Sendable {
     private let ring: RingMemory
     /// How many bytes were ever written; the copy in shared memory is for the reader only.
     private var written: UInt64 = 0
+    /// How many bytes the reader had taken when that was last looked at: a position never goes back.
+    private var seen: UInt64 = 0
     private var spin = RingSpin()
 
     /// Writes to an unused ring.
@@ -21,11 +23,12 @@ package final class RingWriter: @unchecked Sendable {
 
     /// How many bytes the reader has not taken.
     ///
-    /// - Throws: `protocol` if the reader claims to have taken what was never written.
+    /// - Throws: `protocol` if the reader claims to have taken what was never written, or less than before.
     private func pending() throws(ConnectorError) -> Int {
         let head = unsafe ring.head.pointee.load(ordering: .sequentiallyConsistent)
         let pending = written &- head
-        guard pending <= UInt64(ring.capacity) else { throw RingMemory.corrupt }
+        guard pending <= UInt64(ring.capacity), pending <= written &- seen else { throw RingMemory.corrupt }
+        seen = head
         return Int(pending)
     }
 

@@ -28,10 +28,38 @@ extension HTTPResponse {
         guard field.utf8.starts(with: "bytes ".utf8), numbers.count >= 2, numbers[0] == offset, numbers[1] >= offset,
             !body.isEmpty, numbers[1] - offset == body.count - 1, body.count <= count
         else {
+            // The range of a compressed answer is one of other bytes; but a file may be kept compressed, and say so.
+            let words = headers.foreignCoding.map { ", \($0)" } ?? ""
             throw violation(
-                "\(body.count) bytes with the range \"\(field.prefix(40))\" came for \(count) from byte \(offset)"
+                "\(body.count) bytes with the range \"\(field.prefix(40))\" came for \(count) from byte \(offset)\(words)"
             )
         }
         return body
+    }
+}
+
+extension HTTPStream {
+    /// Checks that the parts of an answer are not compressed, which the host does not undo.
+    ///
+    /// - Throws: `protocolViolation` that names the coding. The body of a refusal, whose status says enough, is not checked.
+    package func checkCoding(vendor: String) throws(PluginError) {
+        guard (200..<300).contains(status), let coding = headers.foreignCoding else { return }
+        throw PluginError(
+            .protocolViolation,
+            "the answer came \(coding)",
+            domain: vendor,
+            detail: Int32(clamping: status)
+        )
+    }
+}
+
+extension HTTPFields {
+    /// What is wrong with the coding of a body for which `identity` was asked (RFC 9110, section 8.4); nil for nothing.
+    fileprivate var foreignCoding: String? {
+        guard let coding = self["Content-Encoding"], !coding.isEmpty, coding.lowercased() != "identity" else {
+            return nil
+        }
+        return "with the Content-Encoding \"\(coding.prefix(40))\", for which nobody asked; "
+            + "switch it off in the server, or in a proxy before it"
     }
 }

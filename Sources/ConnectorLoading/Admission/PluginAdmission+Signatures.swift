@@ -43,13 +43,22 @@ extension PluginAdmission {
             throw Self.unsigned(concern)
         }
         guard let (signature, digest) = found, let key = keys.first(where: { $0.id == signature.keyID }) else { return }
-        let isValid = unsafe bytes.withAllBytes { unsafe signature.isValid(for: $0, key) }
-        guard let isValid else { throw Preflight.changed(bytes.path) }
-        guard !isValid else { return }
+        let verdict = unsafe bytes.withAllBytes { unsafe signature.verdict(for: $0, key) }
+        guard let verdict else { throw Preflight.changed(bytes.path) }
+        let file = "\(bytes.path)\(Self.signatureEnding)"
+        let message: String
+        switch verdict {
+        case .valid: return
+        case .otherComment:
+            message = "the trusted comment in \(file) (SHA-256 \(digest)) is not what the key \(key) signed"
+        case .otherContent:
+            message =
+                "\(bytes.path) (SHA-256 \(try bytes.sha256())) is not what the key \(key) signed in \(file) "
+                + "(SHA-256 \(digest))"
+        }
         throw ConnectorError(
             .badSignature,
-            "\(bytes.path) (SHA-256 \(try bytes.sha256())) is not what the key \(key) signed in "
-                + "\(bytes.path)\(Self.signatureEnding) (SHA-256 \(digest))",
+            message,
             fix: "install the plugin again with its signature, the signature first; or sign it: "
                 + "minisign -S -m \(bytes.path.lastPathComponent)"
         )

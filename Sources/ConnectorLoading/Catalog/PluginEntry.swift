@@ -134,9 +134,9 @@ extension PluginEntry {
         }
         if let problem = Preflight.abiProblem(manifest, path: sidecar) {
             self.init(path: sidecar, sidecar: sidecar, manifest: manifest, errors: [problem])
-        } else if let library = manifest.library, library.contains(ascii: "/") {
-            let path = library.starts(ascii: "/") ? library : "\(sidecar.parentPath)/\(library)"
-            self.init(image: path, sidecar: sidecar)
+        } else if let library = manifest.library, let file = ManifestReading.file(ofLibrary: library, sidecar: sidecar)
+        {
+            self.init(image: file, sidecar: sidecar)
         } else if let library = manifest.library {
             self.init(
                 PluginCandidate(

@@ -150,11 +150,7 @@ package final class BroughtLibraries: Sendable {
     }
 
     private static func name(of file: ImageBytes) -> String {
-        let image = try? ELFImage(file)
-        let soname = image.flatMap { image in
-            DynamicSection(image).flatMap { dynamic in dynamic.soname.flatMap { image.string(dynamic, at: $0) } }
-        }
-        return soname ?? file.path.lastPathComponent
+        (try? ELFImage(file))?.libraryName ?? file.path.lastPathComponent
     }
 
     private static func differs(_ own: Library, _ loaded: Library) -> ConnectorError {

@@ -111,6 +111,11 @@ extension ELFImage {
     /// The libraries that the image needs; empty without a dynamic section.
     package var neededNames: [String] { DynamicSection(self).map { neededLibraries($0) } ?? [] }
 
+    /// The soname; nil if the image has none.
+    package var libraryName: String? {
+        DynamicSection(self).flatMap { dynamic in dynamic.soname.flatMap { string(dynamic, at: $0) } }
+    }
+
     /// Whether the image is a program; position-independent programs have the ELF type of a library.
     package func isProgram(_ dynamic: DynamicSection?) -> Bool {
         if type == Self.program { return true }

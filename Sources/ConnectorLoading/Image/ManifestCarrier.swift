@@ -5,6 +5,8 @@
 package protocol ManifestCarrier {
     /// The file.
     var bytes: ImageBytes { get }
+    /// The name that the image gives itself, by which the dynamic linker knows it once it is loaded; nil if it has none.
+    var libraryName: String? { get }
 
     /// Every manifest in the image, as text; more than one is an error.
     func manifestTexts() -> [[UInt8]]

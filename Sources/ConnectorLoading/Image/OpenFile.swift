@@ -105,8 +105,12 @@ package struct OpenFile: ~Copyable {
     /// Throws `unreadable` for anything but a regular file.
     private static func checkKind(of file: FileStamp, _ path: String) throws(ConnectorError) {
         guard file.kind != S_IFREG else { return }
-        let kind = file.kind == S_IFDIR ? "a directory" : "not a regular file"
-        throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "check that it is the right path")
+        throw irregular(path, isDirectory: file.kind == S_IFDIR)
+    }
+
+    private static func irregular(_ path: String, isDirectory: Bool = false) -> ConnectorError {
+        let kind = isDirectory ? "a directory" : "not a regular file"
+        return ConnectorError(.unreadable, "\(path) is \(kind)", fix: "check that it is the right path")
     }
 
     /// What to do about a file that is not there.
@@ -122,6 +126,8 @@ package struct OpenFile: ~Copyable {
                 fix: missingRemedy,
                 cause: cause
             )
+        // Sockets, and devices that nothing serves, cannot even be opened.
+        case ENXIO, ENODEV: irregular(path)
         default:
             ConnectorError(
                 .unreadable,

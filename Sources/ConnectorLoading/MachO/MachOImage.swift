@@ -70,6 +70,9 @@ package struct MachOImage: ManifestCarrier {
     /// Empty: the dynamic linker of macOS checks libraries by their signatures.
     package var neededNames: [String] { [] }
 
+    /// Nil: sidecars name a library of macOS by its file.
+    package var libraryName: String? { nil }
+
     /// Checks that the image is a library for this processor.
     package func checkKind() throws(ConnectorError) {
         guard processor == Self.hostProcessor else { throw Self.wrongProcessor(bytes) }

@@ -1,7 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 package import ConnectorManifest
+internal import ConnectorPlatform
 
 /// The manifest of an image: from its note, from the sidecar beside it, or from both if they agree.
 package struct ManifestReading {
@@ -36,6 +38,9 @@ package struct ManifestReading {
         let beside = Self.readSidecar(sidecar)
         problems += beside.problems
         manifest = embedded ?? beside.manifest
+        if let beside = beside.manifest, let problem = Self.otherLibrary(beside, sidecar, image) {
+            problems.append(problem)
+        }
         if let embedded, let beside = beside.manifest, let difference = Self.difference(embedded, beside) {
             problems.append(
                 ConnectorError(
@@ -45,6 +50,39 @@ package struct ManifestReading {
                 )
             )
         }
+    }
+
+    /// The file of the library that a sidecar names by a path; nil if it names one for the dynamic linker to find.
+    static func file(ofLibrary library: String, sidecar: String) -> String? {
+        guard library.contains(ascii: "/") else { return nil }
+        return library.starts(ascii: "/") ? library : "\(sidecar.parentPath)/\(library)"
+    }
+
+    /// The problem of a sidecar whose name stands for the image beside it, and whose `library` for another one.
+    ///
+    /// An image that is to replace the sidecar's library, as in a swap, is elsewhere or has another name.
+    private static func otherLibrary(
+        _ manifest: Manifest,
+        _ sidecar: String,
+        _ image: some ManifestCarrier
+    ) -> ConnectorError? {
+        let path = image.bytes.path
+        guard let library = manifest.library, path.parentPath == sidecar.parentPath,
+            DirectoryListing.imageNames(forSidecar: sidecar.lastPathComponent).contains(path.lastPathComponent)
+        else { return nil }
+        if let file = file(ofLibrary: library, sidecar: sidecar) {
+            if FileStamp(path: file)?.file == image.bytes.stamp.file { return nil }
+        } else if library == path.lastPathComponent || library == image.libraryName {
+            return nil
+        }
+        let place = JSONPath().appending("library")
+        return ConnectorError(
+            .manifestMismatch,
+            "the library is \(library.excerpt), but \(path) is beside the sidecar, and is another file",
+            fix: "give the sidecar another name, or, if \(path.lastPathComponent) is meant, write \"library\": "
+                + "\"./\(path.lastPathComponent)\"",
+            position: text(of: sidecar).map { JSONLocator.position(of: place, in: $0, file: sidecar) }
+        )
     }
 
     /// The problems of an embedded manifest, with their positions in the source of `CONNECTOR_MANIFEST` if it can be found.

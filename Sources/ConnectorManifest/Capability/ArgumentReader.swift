@@ -74,7 +74,13 @@ package struct ArgumentReader: Sendable, Hashable {
                 continue
             }
             guard position < inputs.count else {
-                throw wrong("\(operation) takes at most \(inputs.count) arguments; \"\(word)\" is one too many")
+                let most =
+                    switch inputs.count {
+                    case 0: "no arguments"
+                    case 1: "one argument"
+                    default: "at most \(inputs.count) arguments"
+                    }
+                throw wrong("\(operation) takes \(most); \"\(word.excerpt)\" is one too many")
             }
             entries.append(Entry(inputs[position].name, word))
             position += 1

@@ -91,6 +91,14 @@ extension Manifest {
 }
 
 extension Manifest {
+    /// Whether nothing here leads to a server: the plugin works on this machine alone, as far as it says. Of a foreign library, which
+    /// says nothing of it, that is not known.
+    package var isLocal: Bool {
+        library == nil && egress.isEmpty && uses.isEmpty
+            && !(requiredServices + optionalServices).contains { $0.starts(ascii: "http/") }
+            && !configuration.contains { $0.type == .url || $0.isSecret }
+    }
+
     /// The capabilities as callers see them: without the operations of a foreign library that only the host calls, and without
     /// ``boundNames`` in the signatures of all others.
     package var callable: [Capability] {

@@ -229,7 +229,7 @@ package enum ManifestSchema {
                         "enum": .array(ConnectorError.Code.returnable.map { .string($0.rawValue) })
                     ],
                     "patternProperties": annotations,
-                    "propertyNames": names("[+-]?[0-9]+"),
+                    "propertyNames": names(integerPattern),
                     "description": "With library: the error codes by the function's statuses.",
                 ],
                 "releases": [

@@ -116,9 +116,16 @@ extension Database {
         var isUnreadable: Bool { code == SQLITE_IOERR }
 
         /// The fix, for an operator; nil if there is none.
-        func fix(_ path: String) -> String? {
+        ///
+        /// - Parameter isOpening: Whether the file was being opened.
+        func fix(_ path: String, isOpening: Bool) -> String? {
             if let advice { return advice }
             return switch code {
+            case SQLITE_FULL where isOpening:
+                """
+                free space on the disk of \(path), or inodes (df -i): the outbox needs a few megabytes to be opened, even if it only \
+                delivers what it has
+                """
             case SQLITE_FULL: "free space on the disk of \(path), or inodes (df -i)"
             case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
                 "give this user write access to \(path) and its directory"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CSQLite
+internal import ConnectorBase
 internal import ConnectorPlatform
 
 /// Reserves space on the volume for the writes that empty the outbox: recording deliveries, dropping events, and checkpointing the log.
@@ -16,22 +17,34 @@ struct VolumeReserve: Sendable {
     let space: @Sendable () -> VolumeSpace?
     /// How far the log grows before its checkpoint, in bytes. New events leave four times that: for the longest transactions, too.
     let share: Int64
+    /// Returns the monotonic time, in nanoseconds.
+    private let now: @Sendable () -> UInt64
 
     /// The pages of a log that SQLite checkpoints by default.
     private static let usualPages: Int64 = 1000
 
+    /// How long a measurement of a volume with plenty of space holds, in nanoseconds.
+    private static let lifetime: UInt64 = 50_000_000
+
     /// Looks at the volume of a file. A small one gets a shorter log.
-    init(_ path: String, _ space: @escaping @Sendable () -> VolumeSpace?) {
+    init(
+        _ path: String,
+        _ space: @escaping @Sendable () -> VolumeSpace?,
+        now: @escaping @Sendable () -> UInt64 = SystemTime.monotonic
+    ) {
         self.path = path
         self.space = space
+        self.now = now
         share = min(8 << 20, max(64 << 10, (space()?.size ?? .max) / 16))
     }
 
     /// The checkpoint threshold, in pages of the given size.
     func checkpointPages(of size: Int64) -> Int64 { min(Self.usualPages, max(32, share / max(1, size))) }
 
-    /// The space that the new events of a transaction may take.
+    /// The space that new events may take: those of a transaction, or of several while it holds.
     struct Allowance {
+        /// When it was measured, in monotonic time.
+        var time: UInt64
         /// The free bytes of the volume.
         var free: Int64
         /// The bytes by which a checkpoint makes the file longer.
@@ -40,7 +53,7 @@ struct VolumeReserve: Sendable {
         var spare: Int64
         /// The length of the log's file, which is written over after a checkpoint.
         var log: Int64
-        /// The bytes that the transaction has taken.
+        /// The bytes that have been taken.
         var taken: Int64 = 0
     }
 
@@ -51,7 +64,19 @@ struct VolumeReserve: Sendable {
     ///   - spare: The bytes of the free pages among them.
     func allowance(size: Int64, spare: Int64) -> Allowance? {
         guard let space = space() else { return nil }
-        return Allowance(free: space.free, growth: max(0, size - length("")), spare: spare, log: length("-wal"))
+        return Allowance(
+            time: now(),
+            free: space.free,
+            growth: max(0, size - length("")),
+            spare: spare,
+            log: length("-wal")
+        )
+    }
+
+    /// Whether an allowance is still good for another transaction, so that not each one has to ask the system: where 2 GiB are
+    /// free on a volume of usual size, nothing fills them that fast.
+    func holds(_ allowance: Allowance) -> Bool {
+        allowance.free > 256 * share && allowance.taken < share && now() - allowance.time < Self.lifetime
     }
 
     /// Takes space for new events.

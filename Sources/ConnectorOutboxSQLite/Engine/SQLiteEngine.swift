@@ -131,7 +131,7 @@ package final class SQLiteEngine: OutboxEngine {
                 throw error
             }
         } catch {
-            throw Self.error(error, path)
+            throw Self.error(error, path, isOpening: true)
         }
     }
 
@@ -387,14 +387,18 @@ package final class SQLiteEngine: OutboxEngine {
         return Self.error(failure, filePath)
     }
 
-    private static func error(_ failure: Database.Failure, _ path: String) -> ConnectorError {
+    private static func error(
+        _ failure: Database.Failure,
+        _ path: String,
+        isOpening: Bool = false
+    ) -> ConnectorError {
         guard !failure.isConflict else {
             return ConnectorError(.conflict, failure.description, fix: failure.advice)
         }
         return ConnectorError(
             .storage,
             "the outbox cannot be used: \(failure.description)",
-            fix: failure.fix(path),
+            fix: failure.fix(path, isOpening: isOpening),
             cause: failure.cause.map { "\(path): \($0)" } ?? path,
             isRetryable: true
         )

@@ -30,7 +30,7 @@ final class OutboxTables {
     private let epoch: UInt64
     /// The reserve on the volume; nil if nothing bounds the outbox.
     private let volumeReserve: VolumeReserve?
-    /// The allowance of the current transaction for new events; nil before the first.
+    /// The allowance of the current transaction for new events; nil before the first. One that holds is kept for the next transaction.
     private var allowance: VolumeReserve.Allowance?
     /// The size of a page, in bytes.
     private var pageSize: Int64 = 8192
@@ -119,7 +119,7 @@ final class OutboxTables {
         _ body: (OutboxTables) throws(Database.Failure) -> Void
     ) throws(Database.Failure) {
         database.watch.begin()
-        allowance = nil
+        if let known = allowance, volumeReserve?.holds(known) != true { allowance = nil }
         if isStable != self.isStable {
             try database.run("PRAGMA synchronous = \(isStable ? "FULL" : "NORMAL")")
             self.isStable = isStable
@@ -314,7 +314,7 @@ final class OutboxTables {
         return max(256 << 10, volumeReserve.share / 2)
     }
 
-    /// The allowance for new events, measured once per transaction; nil if nothing bounds the outbox.
+    /// The allowance for new events, measured at most once per transaction; nil if nothing bounds the outbox.
     private func measuredAllowance() throws(Database.Failure) -> VolumeReserve.Allowance? {
         guard let volumeReserve else { return nil }
         if allowance == nil {

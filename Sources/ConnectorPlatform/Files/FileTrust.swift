@@ -78,7 +78,11 @@ package final class FileTrust: Sendable {
         let place: Location
         if path == "." {
             // The current directory, where every relative path begins, is looked up once.
-            place = resolve(path.rootedPath, depth: depth + 1)
+            let directory = path.rootedPath
+            guard directory != path else {
+                return Location(path: path, concern: "the path of the working directory is unknown", isMissing: true)
+            }
+            place = resolve(directory, depth: depth + 1)
         } else if !path.isEmpty, path.utf8.allSatisfy({ $0 == UInt8(ascii: "/") }) {
             place = examine("/", below: nil, depth: depth)
         } else {

@@ -22,17 +22,16 @@ extension String {
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
-    /// The path, prefixed with the current directory if it is relative.
+    /// The path, prefixed with the working directory if it is relative; unchanged if that was removed, or its path is not UTF-8.
     package var rootedPath: String {
-        guard !starts(ascii: "/"), let directory = unsafe getcwd(nil, 0) else { return self }
-        defer { unsafe free(directory) }
-        return unsafe String(cString: directory) + "/" + self
+        guard !starts(ascii: "/"), let directory = WorkingDirectory.path else { return self }
+        return directory + "/" + self
     }
 
-    /// The absolute path, with `.` and `..` resolved textually.
+    /// The absolute path, with `.` and `..` resolved textually; a relative path is unchanged where ``rootedPath`` is.
     package var absolutePath: String {
         let full = rootedPath
-        guard full.mayNeedResolution else { return full }
+        guard full.starts(ascii: "/"), full.mayNeedResolution else { return full }
         var parts: [Substring] = []
         for part in full.split(ascii: "/") {
             switch part {
@@ -44,38 +43,36 @@ extension String {
         return "/" + parts.joined(separator: "/")
     }
 
-    /// Whether a path is relative, ends with a slash, or has a part that is empty or begins with a dot. Few do.
+    /// Whether an absolute path ends with a slash, or has a part that is empty or begins with a dot. Few do.
     private var mayNeedResolution: Bool {
         var isAfterSlash = false
         for byte in utf8 {
             if isAfterSlash, byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
             isAfterSlash = byte == UInt8(ascii: "/")
         }
-        return isAfterSlash || utf8.first != UInt8(ascii: "/")
+        return isAfterSlash
     }
 
-    /// The path without symbolic links; unchanged if it leads nowhere.
-    package var realPath: String {
-        guard !isEmpty, let real = unsafe realpath(self, nil) else { return self }
+    /// The path without symbolic links; unchanged if it leads nowhere, or to a path that is not UTF-8.
+    package var realPath: String { resolved ?? self }
+
+    /// The path without symbolic links; nil if it leads nowhere, or to a path that is not UTF-8.
+    private var resolved: String? {
+        guard !isEmpty, let real = unsafe realpath(self, nil) else { return nil }
         defer { unsafe free(real) }
-        return unsafe String(cString: real)
+        return unsafe SystemText(cString: real).text
     }
 
     /// The path of the entry itself: without symbolic links on the way to it, but not followed if it is one.
     ///
     /// It stays the same while the entry is replaced, or is missing, and while its directory is missing. Nil for a relative path if the
-    /// working directory was removed.
+    /// working directory was removed, or its path is not UTF-8.
     package var placePath: String? {
         let rooted = rootedPath
         guard rooted.starts(ascii: "/") else { return nil }
         var (directory, rest) = (rooted.parentPath, "/" + rooted.lastPathComponent)
         while directory != "/" {
-            let real = unsafe realpath(directory, nil)
-            defer { unsafe free(real) }
-            if let real = unsafe real {
-                let found = unsafe String(cString: real)
-                return found == "/" ? rest : found + rest
-            }
+            if let real = directory.resolved { return real == "/" ? rest : real + rest }
             (directory, rest) = (directory.parentPath, "/" + directory.lastPathComponent + rest)
         }
         return rest

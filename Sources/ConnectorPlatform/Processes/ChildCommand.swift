@@ -3,6 +3,10 @@
 
 internal import ConnectorBase
 
+#if os(Linux)
+    internal import CLinux
+#endif
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -20,6 +24,8 @@ package struct ChildCommand: Sendable, Hashable {
     package var arguments: [String]
     /// The variables that the child gets, and no others.
     package var environment: [String: String]
+    /// The directory that the child runs in; nil for that of this process.
+    package var directory: String?
     /// How long the child may run.
     package var timeout: Duration
     /// The most bytes that it may write.
@@ -57,9 +63,16 @@ package struct ChildCommand: Sendable, Hashable {
     private static let patience: UInt64 = 1_000_000_000
 
     /// Creates a command; nothing runs yet.
-    package init(_ arguments: [String], environment: [String: String], timeout: Duration, limit: Int) {
+    package init(
+        _ arguments: [String],
+        environment: [String: String],
+        directory: String? = nil,
+        timeout: Duration,
+        limit: Int
+    ) {
         self.arguments = arguments
         self.environment = environment
+        self.directory = directory
         self.timeout = timeout
         self.limit = limit
     }
@@ -113,6 +126,7 @@ package struct ChildCommand: Sendable, Hashable {
         }
         do throws(SystemError) {
             let child = try unsafe ChildProcess.start(arguments, environment: environment, ownsGroup: true) { actions in
+                if let directory { unsafe posix_spawn_file_actions_addchdir_np(&actions, directory) }
                 unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
                 unsafe posix_spawn_file_actions_adddup2(&actions, target, STDOUT_FILENO)
                 unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)

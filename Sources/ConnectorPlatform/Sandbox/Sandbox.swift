@@ -18,7 +18,7 @@ public struct Sandbox: Sendable {
     public let host: Int32
     /// Descriptors that stay open besides 0, 1 and 2.
     public let descriptors: [Int32]
-    /// The write end of a pipe for the id of the process that replaces this one; nil for no namespaces.
+    /// A socket to the parent, for the id of the process that replaces this one and for the filter's listener; nil for neither.
     public let successor: Int32?
 
     /// Creates a sandbox, which this process has not entered yet.

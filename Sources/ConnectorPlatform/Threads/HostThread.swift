@@ -5,6 +5,10 @@ internal import CFatalSignal
 internal import ConnectorBase
 internal import Synchronization
 
+#if os(Linux)
+    internal import CLinux
+#endif
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -49,16 +53,13 @@ package enum HostThread {
 
     /// Names the calling thread. Failure is not an error: the name only helps debugging.
     private static func name(_ name: StaticString) {
-        #if canImport(Glibc)
-            // Swift's Glibc module lacks pthread_setname_np, a GNU extension; this does the same (proc(5)).
-            let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-            guard file >= 0 else { return }
-            _ = unsafe write(file, name.utf8Start, name.utf8CodeUnitCount)
-            close(file)
-        #else
-            _ = unsafe name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) {
-                unsafe pthread_setname_np($0)
-            }
-        #endif
+        // The text of a static string ends with a zero.
+        unsafe name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) { text in
+            #if os(Linux)
+                _ = unsafe pthread_setname_np(pthread_self(), text)
+            #else
+                _ = unsafe pthread_setname_np(text)
+            #endif
+        }
     }
 }

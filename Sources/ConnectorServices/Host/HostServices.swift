@@ -61,6 +61,9 @@ package final class HostServices: Sendable {
         }
     }
 
+    /// How many responses a recording has left out so far.
+    package func responsesLeftOut(at target: RecordingTarget) -> Int { recording(of: target).leftOut }
+
     /// Records a call of a gate that has ended. Blocks on the disk.
     package func record(_ call: GateCallEnd, at target: RecordingTarget, _ redactor: Redactor, logger: Logger) {
         recording(of: target).add(call, redactor, logger)

@@ -19,6 +19,8 @@ final class GateRecording: Sendable {
         var answers: RecordedAnswerList
         /// The size of the answers that are in the file.
         var written = 0
+        /// How many responses were left out.
+        var leftOut = 0
         /// The logger for the write that the timer will start; nil if none is pending.
         var waiting: Logger?
         /// Whether the recording has ended; the log says so.
@@ -92,6 +94,8 @@ final class GateRecording: Sendable {
         _ redactor: Redactor,
         _ logger: Logger
     ) {
+        // Looking for secrets takes long, and the plugin waits meanwhile.
+        guard !isFull(with: result, logger) else { return }
         let texts = RecordedTexts(redactor: redactor)
         let response: RecordedResponse
         switch result {
@@ -111,9 +115,15 @@ final class GateRecording: Sendable {
             guard reply.status >= 200 else {
                 return warn("a response is not recorded: no answer has a status below 200", request, logger)
             }
+            guard !texts.mayIssueToken(in: reply.body) else {
+                return warn("a response is not recorded: it is not whole JSON, and may issue a token", request, logger)
+            }
+            guard !texts.hidesSecret(in: reply.body) else {
+                return warn("a response is not recorded: a secret cannot be removed from it", request, logger)
+            }
             // Read the response before the request: it may issue tokens that later requests contain.
             let readable = RecordedResponse(reply, brokenBy: failure, to: request.method, texts)
-            let isKept = isInParts && sent.isDecodable && texts.isClean(String(decoding: reply.body, as: UTF8.self))
+            let isKept = isInParts && sent.isDecodable && texts.isClean(reply.body)
             response = isKept ? RecordedResponse(sent, brokenBy: failure, to: request.method, texts) : readable
         }
         let match = RecordedRequestMatch(request, below: root, texts)
@@ -131,17 +141,24 @@ final class GateRecording: Sendable {
         }
     }
 
-    /// Adds a call that has ended. Blocks on the disk.
-    func add(_ call: GateCallEnd, _ redactor: Redactor, _ logger: Logger) {
+    /// Adds a call that has ended, unless a response was left out meanwhile: without it, the call would end otherwise. Blocks on the disk.
+    func add(_ end: GateCallEnd, _ redactor: Redactor, _ logger: Logger) {
+        guard !state.withLock(\.isEnded) else { return }
         let texts = RecordedTexts(redactor: redactor)
         // An argument with another name could not be passed again.
-        let hasNames = call.arguments.members.allSatisfy { texts.isClean(name: $0.name) }
-        let call = RecordedCall(call, texts)
+        let hasNames = end.arguments.members.allSatisfy { texts.isClean(name: $0.name) }
+        let call = RecordedCall(end, texts)
         let text = JSONValue.object(call.json).serialized()
         guard hasNames, texts.isClean(text) else {
             return logger.warning(
                 "a call is not recorded: a secret cannot be removed from it",
                 metadata: ["file": "\(target.path)"]
+            )
+        }
+        guard end.leftOutBefore == leftOut else {
+            return logger.warning(
+                "a call is not recorded: a response to it may not be recorded",
+                metadata: ["file": "\(target.path)", "operation": "\(end.operation)"]
             )
         }
         locked { state in
@@ -185,6 +202,14 @@ final class GateRecording: Sendable {
         return false
     }
 
+    /// Whether the recording has ended, or ends now because a response alone is longer than it may be.
+    private func isFull(with result: Result<HTTPResponse, ServiceFailure>, _ logger: Logger) -> Bool {
+        locked { state in
+            if !state.isEnded, case .success(let reply) = result, reply.body.count > limit { endFull(&state, logger) }
+        }
+        return state.withLock(\.isEnded)
+    }
+
     private func endFull(_ state: inout State, _ logger: Logger) {
         end(&state, "with what came now, it would have more than \(limit) bytes", logger)
     }
@@ -220,8 +245,12 @@ final class GateRecording: Sendable {
         }
     }
 
-    /// Says that the end of a request is not recorded.
+    /// How many responses were left out so far.
+    var leftOut: Int { state.withLock(\.leftOut) }
+
+    /// Says that a response is left out.
     func warn(_ message: Logger.Message, _ request: RequestTemplate, _ logger: Logger) {
+        state.withLock { $0.leftOut += 1 }
         logger.warning(message, metadata: ["file": "\(target.path)", "method": "\(request.method)"])
     }
 }

@@ -13,7 +13,7 @@ struct RecordedCall: Sendable {
     /// Describes a call.
     init(_ call: GateCallEnd, _ texts: RecordedTexts) {
         var object: JSONObject = ["operation": .string(call.operation)]
-        if !call.arguments.isEmpty { object["arguments"] = texts.response(.object(call.arguments)) }
+        if !call.arguments.isEmpty { object["arguments"] = texts.argument(.object(call.arguments)) }
         key = JSONValue.object(object).serialized()
         switch call.result {
         case .success(let value): object["result"] = texts.response(value)
@@ -39,11 +39,19 @@ package struct GateCallEnd: Sendable {
     package var arguments: JSONObject
     /// The result, or why there is none.
     package var result: Result<JSONValue, ConnectorError>
+    /// How many responses the recording had left out when the call began.
+    package var leftOutBefore: Int
 
     /// Describes a call.
-    package init(operation: String, arguments: JSONObject, result: Result<JSONValue, ConnectorError>) {
+    package init(
+        operation: String,
+        arguments: JSONObject,
+        result: Result<JSONValue, ConnectorError>,
+        leftOutBefore: Int
+    ) {
         self.operation = operation
         self.arguments = arguments
         self.result = result
+        self.leftOutBefore = leftOutBefore
     }
 }

@@ -24,7 +24,8 @@ final class RecordedParts: Sendable {
     }
 
     /// The response so far; nil without a head, or if the body is too long.
-    var collected: HTTPResponse? {
-        reply.withLock { reply in (reply?.body.count ?? 0) <= Self.limit ? reply : nil }
-    }
+    var collected: HTTPResponse? { isTooLong ? nil : reply.withLock { $0 } }
+
+    /// Whether the body is longer than a recording may be.
+    var isTooLong: Bool { reply.withLock { ($0?.body.count ?? 0) > Self.limit } }
 }

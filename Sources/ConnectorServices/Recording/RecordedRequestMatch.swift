@@ -23,6 +23,8 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
     ]
     /// The longest body that is written to the file, in bytes; for a longer one, the file has its digest.
     private static let bodyLimit = 64 << 10
+    /// The longest body that is compared, in bytes: a digest says something of a secret, so all of the body is searched for one first.
+    static let comparedLimit = 256 << 10
 
     /// Describes a plugin's request.
     ///
@@ -111,8 +113,8 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
     /// The methods of requests that seldom have a body. An answer to one without a body fits any.
     private static let bodiless: Set<String> = ["DELETE", "GET", "HEAD", "OPTIONS"]
 
-    /// The condition on the body; nil if any body fits: if it was not sent whole, if it has a secret that no pattern
-    /// can stand for, or if it is multipart and either long or not text.
+    /// The condition on the body; nil if any body fits: if it was not sent whole, if it is longer than what is compared, if it has a
+    /// secret that no pattern can stand for, or if it is multipart and either long or not text.
     private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
         let body = request.body
         guard !body.isEmpty else {
@@ -120,6 +122,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
             let isInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
             return !isInParts && !bodiless.contains(request.method) ? .init(name: "body", value: .string("")) : nil
         }
+        guard body.count <= comparedLimit else { return nil }
         let text = body.count <= bodyLimit ? String(validating: body, as: UTF8.self) : nil
         let type = request.headers["Content-Type"] ?? ""
         if type.lowercased().starts(ascii: "multipart/") {

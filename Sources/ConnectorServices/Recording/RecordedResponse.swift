@@ -55,15 +55,14 @@ struct RecordedResponse: Sendable, Equatable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .init(name: "base64", value: .string(Base64.encode(bytes)))
         }
-        guard let value = try? JSONValue(parsing: bytes, depthLimit: JSONParser.vendorDepthLimit) else {
+        guard let value = RecordedTexts.json(bytes) else {
             return .init(name: "text", value: .string(texts.response(text)))
         }
         // Read it as JSON in any case: it may issue tokens.
         let json = texts.response(value)
         let clean = texts.response(text)
         // A secret that only the JSON can be rid of makes other bytes of it anyway.
-        let read = try? JSONValue(parsing: Array(clean.utf8), depthLimit: JSONParser.vendorDepthLimit)
-        guard value.utf8() != bytes, read == json else {
+        guard value.utf8() != bytes, RecordedTexts.json(Array(clean.utf8)) == json else {
             return .init(name: "json", value: json)
         }
         return .init(name: "text", value: .string(clean))

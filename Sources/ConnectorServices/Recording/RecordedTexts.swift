@@ -49,47 +49,54 @@ struct RecordedTexts {
 
     /// JSON of a response. The tokens that it issues count as secrets from now on.
     func response(_ value: JSONValue) -> JSONValue {
-        var issued: [Secret] = []
-        Self.collectIssued(in: value, into: &issued)
-        redactor.add(issued)
+        var tokens = IssuedTokens()
+        let rest = tokens.remove(from: value, for: Self.placeholder)
+        redactor.add(tokens.secrets)
+        return redacted(rest)
+    }
+
+    /// An argument of a call. A token in it counts as a secret from now on, but a short one stays: the caller has it from elsewhere, and
+    /// the requests of the call have it, too.
+    func argument(_ value: JSONValue) -> JSONValue {
+        var tokens = IssuedTokens()
+        _ = tokens.remove(from: value, for: Self.placeholder)
+        redactor.add(tokens.secrets)
+        return redacted(value)
+    }
+
+    private func redacted(_ value: JSONValue) -> JSONValue {
         let clean = redactor.redact(value)
         return clean == value ? value : clean.mappingTexts { $0.replacing(Secret.mask, with: Self.placeholder) }
     }
 
+    /// Whether a body, or its beginning, may issue a token, and is no JSON that tells where the token ends. What looks like one counts as
+    /// a secret from now on.
+    func mayIssueToken(in body: [UInt8]) -> Bool {
+        guard Self.json(body) == nil else { return false }
+        var tokens = IssuedTokens()
+        tokens.find(in: body)
+        redactor.add(tokens.secrets)
+        return !tokens.isEmpty
+    }
+
+    /// The JSON of a response; nil for any other body.
+    static func json(_ body: [UInt8]) -> JSONValue? {
+        try? JSONValue(parsing: body, depthLimit: JSONParser.vendorDepthLimit)
+    }
+
+    /// Whether a body has neither a secret nor a token.
+    func isClean(_ body: [UInt8]) -> Bool {
+        guard !hidesSecret(in: body), isClean(String(decoding: body, as: UTF8.self)) else { return false }
+        return Self.json(body).map { response($0) == $0 } ?? true
+    }
+
+    /// Whether a body has a secret that cannot be removed, with zeros between its characters, as UTF-16 and UTF-32 have them.
+    func hidesSecret(in body: [UInt8]) -> Bool {
+        body.contains(0) && !isClean(String(decoding: body.filter { $0 != 0 }, as: UTF8.self))
+    }
+
     /// Whether a finished part of a recording has no secret, not even one that spans several texts.
     func isClean(_ text: String) -> Bool { redactor.redact(text) == text }
-
-    /// The names under which vendors hand out credentials, in lower case, without separators.
-    private static let issuedNames: Set<String> = [
-        "accesstoken", "apikey", "authtoken", "clientsecret", "idtoken", "password", "privatekey", "refreshtoken",
-        "secret", "secretkey", "sessionkey", "sessiontoken", "token",
-    ]
-    /// The fewest bytes of a credential: shorter ones would hide ordinary words.
-    private static let shortestIssued = 8
-
-    private static func isIssued(_ name: String) -> Bool {
-        issuedNames.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
-    }
-
-    /// Whether the beginning of a response is one of JSON that names a token: without the end, it is not known which text that is.
-    static func mayHide(tokensIn body: [UInt8]) -> Bool {
-        let first = body.first { !" \t\r\n".utf8.contains($0) }
-        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
-            (try? JSONValue(parsing: body, depthLimit: JSONParser.vendorDepthLimit)) == nil
-        else { return false }
-        // The names of members stand between quotation marks.
-        return body.split(separator: UInt8(ascii: "\"")).contains { isIssued(String(decoding: $0, as: UTF8.self)) }
-    }
-
-    private static func collectIssued(in value: JSONValue, into secrets: inout [Secret]) {
-        for element in value.array ?? [] { collectIssued(in: element, into: &secrets) }
-        for member in value.object?.members ?? [] {
-            if let text = member.value.string, isIssued(member.name), text.utf8.count >= shortestIssued {
-                secrets.append(Secret(text))
-            }
-            collectIssued(in: member.value, into: &secrets)
-        }
-    }
 }
 
 extension JSONValue {

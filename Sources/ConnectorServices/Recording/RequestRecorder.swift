@@ -52,10 +52,10 @@ package final class RequestRecorder: Sendable {
         sent = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 ? Mutex(SentBody()) : nil
     }
 
-    /// Adds a part of the body, which is about to be sent. A body longer than a recording may be is not compared.
+    /// Adds a part of the body, which is about to be sent, as far as the whole may be compared.
     func addSent(_ part: [UInt8], isLast: Bool) {
         sent?.withLock { sent in
-            sent.bytes += part.prefix(GateRecording.sizeLimit + 1 - sent.bytes.count)
+            sent.bytes += part.prefix(RecordedRequestMatch.comparedLimit + 1 - sent.bytes.count)
             sent.hasLast = isLast
         }
     }
@@ -66,35 +66,34 @@ package final class RequestRecorder: Sendable {
     /// Records how the request ended. Blocks on the disk.
     func end(_ result: Result<HTTPResponse, ServiceFailure>) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
+        let texts = RecordedTexts(redactor: redactor)
         switch result {
         case .success(let reply):
-            guard let reply = parts == nil ? reply : parts?.collected else { return }
+            guard let reply = parts == nil ? reply : parts?.collected else { return leaveOutLong() }
             add(.success(reply))
         case .failure(let failure) where Self.recorded.contains(failure.status):
             // Nothing can be read of a compressed beginning, and of some no secrets can be found.
-            if let reply = parts?.collected, !reply.isDecodable, !RecordedTexts.mayHide(tokensIn: reply.body) {
+            if let reply = parts?.collected, !reply.isDecodable, !texts.mayIssueToken(in: reply.body) {
                 add(.success(reply), brokenBy: failure)
             } else {
                 add(.failure(failure))
             }
         case .failure:
             // The plugin wanted no more than what had arrived.
+            if parts?.isTooLong == true { return leaveOutLong() }
             guard let reply = parts?.collected else { return }
-            guard !RecordedTexts.mayHide(tokensIn: reply.body) else {
-                return recording.warn(
-                    "a response is not recorded: it ends within JSON that may issue a token",
-                    request,
-                    logger
-                )
-            }
             add(.success(reply))
         }
+    }
+
+    private func leaveOutLong() {
+        recording.warn("a response is not recorded: it is longer than a recording may be", request, logger)
     }
 
     private func add(_ result: Result<HTTPResponse, ServiceFailure>, brokenBy failure: ServiceFailure? = nil) {
         var request = request
         sent?.withLock { sent in
-            if sent.hasLast, sent.bytes.count <= GateRecording.sizeLimit { request.body = sent.bytes }
+            if sent.hasLast, sent.bytes.count <= RecordedRequestMatch.comparedLimit { request.body = sent.bytes }
         }
         let isInParts = parts != nil
         recording.add(result, brokenBy: failure, isInParts: isInParts, to: request, below: root, redactor, logger)

@@ -22,7 +22,7 @@ package struct StateDirectory: Sendable {
     ///
     /// - Parameter application: The name of the application's folder; nil for none.
     package init(_ path: String? = nil, application: String? = nil) {
-        let root = path ?? Self.usual { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+        let root = path ?? Self.usual(Self.variable)
         self.path = application.flatMap { name in root.map { "\($0)/\(name)" } } ?? root
         enclosing = application == nil ? nil : root
     }
@@ -38,15 +38,30 @@ package struct StateDirectory: Sendable {
     }
 
     /// Why an application may have no directory.
-    package static let absence =
-        "neither XDG_STATE_HOME nor HOME is set to an absolute path, or the working directory was removed"
+    package static var absence: String {
+        if let (name, path) = place(variable), path.text == nil {
+            return "the variable \(name) is not UTF-8: \(path.shown)"
+        }
+        return "neither XDG_STATE_HOME nor HOME is set to an absolute path, or the working directory was removed"
+    }
 
     /// The default directory by the XDG Base Directory Specification: under `$XDG_STATE_HOME` if that is absolute,
-    /// otherwise under `~/.local/state`.
-    package static func usual(_ variable: (String) -> String?) -> String? {
-        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/connector-host" }
-        if let home = variable("HOME"), home.hasPrefix("/") { return home + "/.local/state/connector-host" }
+    /// otherwise under `~/.local/state`. Nil if neither is, or if the one that counts is not UTF-8.
+    package static func usual(_ variable: (String) -> SystemText?) -> String? {
+        guard let (name, path) = place(variable), let text = path.text else { return nil }
+        return text + (name == "HOME" ? "/.local/state" : "") + "/connector-host"
+    }
+
+    /// The variable that leads to the default directory, and its value.
+    private static func place(_ variable: (String) -> SystemText?) -> (name: String, path: SystemText)? {
+        for name in ["XDG_STATE_HOME", "HOME"] {
+            if let path = variable(name), path.shown.starts(ascii: "/") { return (name, path) }
+        }
         return nil
+    }
+
+    private static func variable(_ name: String) -> SystemText? {
+        unsafe getenv(name).map { unsafe SystemText(cString: $0) }
     }
 
     /// The folder of an application: named after the name in its configuration, or else after the file's place or,

@@ -108,10 +108,8 @@ package enum AnswersSchema {
         }
     }
 
-    /// A whole number with a unit.
-    private static var duration: JSONValue {
-        ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]
-    }
+    /// A whole number with a unit, up to a year.
+    private static var duration: JSONValue { ["type": "string", "pattern": .string(pattern(ofTimeUpTo: .longest))] }
 
     /// A duration within bounds.
     private static func boundedDuration(_ description: String? = nil, pattern: String) -> JSONValue {
@@ -393,11 +391,10 @@ package enum AnswersSchema {
     // MARK: Patterns
 
     /// A duration of at most an hour.
-    private static let delayPattern: String = {
-        let milliseconds = "([0-9]{1,6}|[12][0-9]{6}|3[0-5][0-9]{5}|3600000)ms"
-        let seconds = "([0-9]{1,3}|[12][0-9]{3}|3[0-5][0-9]{2}|3600)s"
-        return "^0*(\(milliseconds)|\(seconds)|([0-9]|[1-5][0-9]|60)m|[01]h)$"
-    }()
+    private static let delayPattern = pattern(ofTimeUpTo: .seconds(3600))
+    private static func pattern(ofTimeUpTo bound: Duration) -> String {
+        "^(\(NumberPattern.noTime)|\(NumberPattern.durations(upTo: bound)))$"
+    }
     /// A duration of more than nothing.
     private static let positivePattern = "^0*[1-9]"
     /// RFC 3339, in the years that ``Timestamp`` reads.

@@ -90,6 +90,10 @@ extension JSONReader {
             )
             return
         }
+        if let problem = result.outline.flatMap({ signature.problem(withAnswer: $0) }) {
+            report(.invalidValue, "the result does not fit \(operation.name)\(signature): \(problem)", at: here)
+            return
+        }
         for output in outputs where output.type != .handle {
             let key = signature.answerKey(of: output.name)
             guard let value = result.constant(at: key) else { continue }
@@ -124,6 +128,16 @@ extension JSONReader {
 }
 
 extension JSONTemplate {
+    /// A value of the same kind; nil if the kind depends on the call.
+    fileprivate var outline: JSONValue? {
+        switch self {
+        case .value(let value): value
+        case .text: nil
+        case .array: JSONValue.array([])
+        case .object: JSONValue.object(JSONObject())
+        }
+    }
+
     /// What an answer has at a key, null if it has nothing there; nil if that depends on the call.
     ///
     /// - Parameter key: The key; nil for the whole answer.

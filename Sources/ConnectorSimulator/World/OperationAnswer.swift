@@ -64,12 +64,13 @@ struct OperationAnswer: Sendable {
 }
 
 extension OperationAnswer {
-    /// The same answer, with the label of the operation that a call of this name reaches, and its place.
+    /// The same answer, with the label of the operation that a call of this name reaches, the arguments that one passes, and its place.
     func labelled(by manifest: Manifest, at place: FilePosition?) -> OperationAnswer {
         guard let (capability, operation) = manifest.operation(named: self.operation) else { return self }
         var answer = self
         answer.place = place
         answer.operation = manifest.capabilities.label(of: operation.name, in: capability.id)
+        answer.arguments = arguments.map(operation.signature.passed)
         return answer
     }
 
@@ -104,5 +105,17 @@ extension OperationAnswer {
             return StandIn.Answer(.success(try template.filled(values)), delay: delay, place: place)
         case .failure(let failure): return StandIn.Answer(.failure(try failure.filled(values)), delay: delay)
         }
+    }
+}
+
+extension Signature {
+    /// The numbers among the arguments in the precision in which a call passes them: 0.1 is another number as an `f32`.
+    fileprivate func passed(_ arguments: JSONValue) -> JSONValue {
+        guard var members = arguments.object else { return arguments }
+        for parameter in parameters where parameter.type == .f32 {
+            guard let number = members[parameter.name]?.number else { continue }
+            members[parameter.name] = .number(Double(Float(number)))
+        }
+        return .object(members)
     }
 }

@@ -57,12 +57,19 @@ struct Program: Sendable {
     /// Where the program is, beside the images of all adapters.
     static let path = "\(buildDirectory)/connector-host"
 
-    /// The program in a folder of its own: `plugins` examines every image beside it, which takes seconds.
-    static let pathAlone: String = {
+    /// The program and its runner in a folder of their own.
+    private static let pathAlone: String = {
         let directory = "\(buildDirectory)/bin"
-        shell("mkdir -p '\(directory)' && ln -f '\(path)' '\(directory)/'")
+        shell("mkdir -p '\(directory)' && ln -f '\(path)' '\(buildDirectory)/connector-runner' '\(directory)/'")
         return "\(directory)/connector-host"
     }()
+
+    /// The same without the adapters beside it: `plugins` examines every image there, which takes seconds.
+    var alone: Program {
+        var program = self
+        program.file = Self.pathAlone
+        return program
+    }
 
     /// The program in a directory.
     ///

@@ -165,6 +165,30 @@ import Testing
     }
 
     @Test(.enabled(if: Program.mayMount, "only root may mount"))
+    func `a host that cannot start on a full disk says why, and delivers once there is room`() async throws {
+        let bench = try await OutboxWorkspace()
+        let text = (1...20).map { OutboxWorkspace.line("m\($0)") }.joined()
+        try bench.workspace.write(text, to: "events.jsonl")
+        let script = """
+            mkdir -p state && mount -t tmpfs -o size=2m,mode=700 none state || exit 2
+            "$0" send segment track - < events.jsonl >&2 || exit 3
+            dd if=/dev/zero of=state/filler bs=4k 2> /dev/null
+            "$0" run > refused.txt 2>&1
+            test $? = 1 || exit 4
+            rm state/filler
+            exec "$0" run --json --grace 1m
+            """
+        let host = try bench.program.startMounting(script)
+        await host.error(until: "gate opened")
+        #expect(try await bench.end(host) == ["version": 1, "queued": 0])
+        #expect(bench.sink.taken.count == 20 && bench.sink.taken.values.allSatisfy { $0 == 1 })
+        let refused = try readFile(at: "\(bench.workspace.path)/refused.txt")
+        #expect(refused.contains("the disk is full") && refused.contains("a few megabytes to be opened"), "\(refused)")
+        #expect(!refused.contains("gate opened"), "\(refused)")
+        try await bench.sink.stop()
+    }
+
+    @Test(.enabled(if: Program.mayMount, "only root may mount"))
     func `a disk that fills up while events are delivered loses none of them, and sends none again`() async throws {
         let bench = try await OutboxWorkspace()
         let sink = bench.sink

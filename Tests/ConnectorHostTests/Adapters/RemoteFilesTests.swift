@@ -3,6 +3,7 @@
 
 import ConnectorHost
 import ConnectorHostTesting
+import ConnectorPlatform
 import ConnectorSimulator
 import ConnectorTestSupport
 import Testing
@@ -22,9 +23,11 @@ struct RemoteFilesTests {
     ///
     /// - Parameters:
     ///   - changes: Fields of the adapter's configuration that differ from those of the simulated vendor.
+    ///   - recording: The file of a recording; nil for none.
     private func withFiles(
         of vendor: String,
         changing changes: [String: String] = [:],
+        recording: String? = nil,
         _ body: (ConnectorHost, Report, Simulator) async throws -> Void
     ) async throws {
         var options = SimulatorOptions()
@@ -37,7 +40,8 @@ struct RemoteFilesTests {
                 config["endpoint"] = try await simulator.baseURL(of: vendor) + "/nowhere"
             }
             let fields = JSONObject(config.map { ($0.key, JSONValue.string($0.value)) })
-            let connector: JSONObject = ["name": "files", "plugin": .string(vendor), "config": .object(fields)]
+            var connector: JSONObject = ["name": "files", "plugin": .string(vendor), "config": .object(fields)]
+            connector["record"] = recording.map { .string($0) }
             let host = try ConnectorHost.testing(
                 JSONValue.array([.object(connector)]).serialized(),
                 plugins: [try BuiltProducts.library(vendor)]
@@ -58,10 +62,26 @@ struct RemoteFilesTests {
         }
     }
 
+    @Test func `a recording of a put has no call with the id of an upload, which another run would not have`()
+        async throws
+    {
+        let directory = ScratchDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = "\(directory.path)/s3.json"
+        try await withFiles(of: "s3", recording: path) { host, _, _ in
+            let files = try host.files("files")
+            _ = try await files.put("a", .bytes([1, 2, 3]))
+            _ = try await files.head("a")
+        }
+        let recording = try JSONValue(document: SystemFile.bytes(of: path, limit: 1 << 20))
+        #expect(recording["calls"]?.array?.map { $0["operation"] } == ["files/head"])
+        #expect(recording["answers"]?.array?.contains { $0["method"] == "PUT" } == true)
+    }
+
     /// Puts a file that is larger than what an adapter keeps in memory, and reads it.
     private func putLarge(_ files: FilesClient) async throws {
         var content: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
-        for block in 0..<320 { content += repeatElement(UInt8(block & 255), count: 1 << 16) }
+        for block in 0..<320 { content += [UInt8](repeating: UInt8(block & 255), count: 1 << 16) }
         let entry = try await files.put("large/é ?#;%41.bin", .bytes(content), contentType: "application/x-large")
         #expect(entry.size == UInt64(content.count) && entry.contentType == "application/x-large")
         #expect(try await files.get("large/é ?#;%41.bin").collect(upTo: 32 << 20) == content)

@@ -3,6 +3,7 @@
 
 import ConnectorHost
 import ConnectorManifest
+import ConnectorTestSupport
 import Testing
 
 @Suite struct ConfigurationSchemaTests {
@@ -88,6 +89,51 @@ import Testing
         #expect(
             rules?.map { $0["if"]?["properties"]?["version"] } == [["not": ["enum": ["0.9.0"]]], ["const": "0.9.0"]]
         )
+    }
+
+    /// A file with one connector that has further members.
+    private static func file(_ members: String) -> String {
+        #"{"version": 1, "connectors": [{"name": "a", "plugin": "Plugins/a.so", \#(members)}]}"#
+    }
+
+    private static func isAccepted(_ text: String) -> Bool { (try? Configuration(parsing: text)) != nil }
+
+    @Test(arguments: [
+        #""timeout": "8760h""#, #""timeout": "0031536000000ms""#, #""outbox": {"maxBytes": 1125899906842624}"#,
+        #""outbox": {"pace": "4294967295/h"}"#, #""outbox": {"pace": "007/m"}"#,
+        #""isolation": "process", "sandbox": {"memory": 1125899906842624}"#, #""version": "4294967295.0.1-rc.1""#,
+        #""allow": {"hosts": ["a:65535", "*.example.com:1", "[::1]:00443"]}"#,
+        #""isolation": "process", "runner": "\#(String(repeating: "r", count: 64))""#,
+    ])
+    func `what the host accepts the schema accepts, too`(members: String) throws {
+        let text = Self.file(members)
+        #expect(Self.isAccepted(text))
+        let check = SchemaCheck(schema: ConfigurationSchema(manifests: []).json)
+        #expect(try check.faults(in: JSONValue(parsing: text)) == [])
+    }
+
+    @Test(arguments: [
+        #""timeout": "8761h""#, #""timeout": "31536000001ms""#, #""timeout": "0s""#,
+        #""outbox": {"maxBytes": 1125899906842625}"#, #""outbox": {"pace": "4294967296/h"}"#,
+        #""outbox": {"pace": "0/m"}"#, #""isolation": "process", "sandbox": {"memory": 1125899906842625}"#,
+        #""version": "4294967296.0.0""#, #""version": "01.0.0""#, #""allow": {"hosts": ["a:65536"]}"#,
+        #""allow": {"hosts": ["a:0"]}"#,
+        #""isolation": "process", "runner": "\#(String(repeating: "r", count: 65))""#,
+    ])
+    func `what the host refuses the schema refuses, too`(members: String) throws {
+        let text = Self.file(members)
+        #expect(!Self.isAccepted(text))
+        let check = SchemaCheck(schema: ConfigurationSchema(manifests: []).json)
+        #expect(try !check.faults(in: JSONValue(parsing: text)).isEmpty)
+    }
+
+    @Test(arguments: [("60s", true), ("1m", true), ("61s", false), ("60001ms", false), ("1h", false)])
+    func `a program that prints a secret may take a minute`(timeout: String, isRight: Bool) throws {
+        let text = #"""
+            {"version": 1, "connectors": [{"name": "a", "plugin": "segment", "enabled": true,
+              "config": {"writeKey": {"secret": {"exec": ["pass", "show", "x"], "timeout": "\#(timeout)"}}}}]}
+            """#
+        #expect(try SchemaCheck(schema: Self.schema()).faults(in: JSONValue(parsing: text)).isEmpty == isRight)
     }
 
     @Test func `every key has a meaning, and every duration a default`() {

@@ -172,10 +172,11 @@ import Testing
 
     @Test func `a file that cannot be read is a fault at the place that names it`() throws {
         let (_, faults, _) = try read([
-            "main.json": Self.file(#""none.json", "teams", "pipe", "", 5, "large.json""#),
+            "main.json": Self.file(#""none.json", "teams", "pipe", "", 5, "large.json", "sock""#),
             "large.json": String(repeating: " ", count: Configuration.sizeLimit + 1),
         ]) { directory in
             try #require(unsafe mkfifo("\(directory)/pipe", 0o600) == 0)
+            try #require(unsafe mknod("\(directory)/sock", S_IFSOCK | 0o600, 0) == 0)
         }
         #expect(
             faults == [
@@ -185,6 +186,7 @@ import Testing
                 "main.json:1:58: include[3] must be the path of a file [invalid-value]",
                 "main.json:1:62: include[4] must be a string, not an integer [wrong-type]",
                 "main.json:1:65: large.json has more than 4096 KiB [too-large]; check that it is the right file",
+                "main.json:1:79: sock is not a regular file [unreadable]; write its content to a file first",
             ]
         )
     }

@@ -84,6 +84,16 @@ import Testing
         }
     }
 
+    @Test func `a command runs in the file's directory, where its arguments may name files`() throws {
+        try withTemporaryDirectory { directory in
+            try directory.write("key", "sesame\n", mode: 0o600)
+            #expect(try key(#"{"secret": {"exec": ["cat", "key"]}}"#, directory: directory.path) == "sesame")
+            let absent = "\(directory.path)/absent"
+            let message = message { _ = try key(#"{"secret": {"exec": ["cat", "key"]}}"#, directory: absent) }
+            #expect(message.contains("cannot be started in the directory \(absent): No such file"), "\(message)")
+        }
+    }
+
     @Test func `a command gets a small environment, no descriptor and no input`() throws {
         let held = dup(2)
         defer { close(held) }
@@ -210,6 +220,7 @@ import Testing
             for (pointer, expected) in [
                 ("/db/absent", "has no value at /db/absent"), ("/db/none", "must be a text, not null"),
                 ("/db", "must be a text, not an object"), ("/e", "not an empty one"), ("db", "JSON Pointer"),
+                ("", "the whole value in file:all must be a text, not an object"),
             ] {
                 let text = message { _ = try member(pointer) }
                 #expect(text.contains(expected), "\(text)")

@@ -137,4 +137,21 @@ import Testing
             #expect(error?.message.contains("is not UTF-8 text") == true)
         }
     }
+
+    /// In a process of its own, because other tests read the environment.
+    @Test func `a variable of this process that is not UTF-8 is neither a value of the file nor a path of the host`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let bytes = [0x2F, 0x78, 0xE4, 0].map { CChar(truncatingIfNeeded: $0) }
+            try #require(unsafe setenv("CONNECTOR_PLUGIN_PATH", bytes, 1) == 0)
+            let told = "the environment variable CONNECTOR_PLUGIN_PATH is not UTF-8 text"
+            let text = #"{"version": 1, "plugins": ["${CONNECTOR_PLUGIN_PATH}"], "connectors": []}"#
+            let value = #expect(throws: ConfigurationErrors.self) { try Configuration(parsing: text) }
+            #expect(value?.errors.map(\.message) == [told])
+            let options = ConnectorHost.Options(environment: .process, pluginDirectories: [])
+            let path = #expect(throws: ConfigurationErrors.self) { try options.checkPaths() }
+            #expect(path?.errors.map(\.message) == [told])
+        }
+    }
 }

@@ -66,6 +66,8 @@ struct WorkingDirectoryTests {
         #expect(try await host.settings("settings").value(of: theme) == "dark")
         let key = try #require(SecretReference("file:key", base: host.configuration.base(ofText: 0)))
         #expect(try key.secret(environment: .init([:])).reveal() == "sesame")
+        let printed = try #require(SecretReference(command: ["cat", "key"], base: host.configuration.base(ofText: 0)))
+        #expect(try printed.secret(environment: .init([:])).reveal() == "sesame")
         let outbox = host.configuration.hostDirectory(state: nil)
         #expect(outbox?.absolutePath == "\(directory.path.realPath)/state")
         await host.close()
@@ -120,4 +122,30 @@ struct WorkingDirectoryTests {
             #expect(read.pluginDirectories == ["\(directory.path)/Plugins"])
         }
     }
+
+    // Other systems refuse such names.
+    #if os(Linux)
+        @Test func `a relative path in a directory whose path is not UTF-8 is an error that shows its bytes`() async {
+            await #expect(processExitsWith: .success) {
+                let directory = ScratchDirectory()
+                defer { withExtendedLifetime(directory) {} }
+                let bytes = Array("\(directory.path)/bad".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
+                try #require(unsafe mkdir(bytes, 0o700) == 0)
+                try #require(unsafe symlink(bytes, "\(directory.path)/link") == 0)
+                try #require(unsafe chdir(bytes) == 0)
+                let place = directory.path.realPath
+                let told = "whose path is not UTF-8: \(place)/bad\\xff"
+                let errors = #expect(throws: ConfigurationErrors.self) {
+                    try Configuration.read(file: "connectors.json")
+                }
+                let message = "connectors.json is relative to the working directory, \(told)"
+                #expect(errors?.errors.first?.message == message)
+                // No other file has such a path.
+                #expect("a/../b".absolutePath == "a/../b" && "a".lastingPath == "a" && "a".placePath == nil)
+                #expect("\(place)/link".realPath == "\(place)/link")
+                #expect("\(place)/link/file".placePath == "\(place)/link/file")
+                #expect(FileTrust().concern("a") == "the path of the working directory is unknown")
+            }
+        }
+    #endif
 }

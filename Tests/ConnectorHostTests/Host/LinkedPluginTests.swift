@@ -44,7 +44,8 @@ import Testing
         let plugin = try #require(report["settings"]?.plugin)
         #expect(plugin.isLinked && plugin.sha256 == nil)
         #expect("\(plugin)" == "settings-file 1.0.0 (linked)")
-        #expect(report.json["gates"]?[0]?["plugin"] == ["id": "settings-file", "version": "1.0.0", "linked": true])
+        let identity: JSONValue = ["id": "settings-file", "version": "1.0.0", "linked": true, "local": true]
+        #expect(report.json["gates"]?[0]?["plugin"] == identity)
         #expect(report["settings"]?.warnings == [])
         await host.close()
     }

@@ -19,6 +19,8 @@ import Testing
           "count": {"symbol": "robot_count", "signature": "(n: i64?) -> (twice: i64, flag: u8)"},
           "greet": {"symbol": "robot_greet", "signature": "(name: string, title: string?) -> string"},
           "fill": {"symbol": "robot_fill", "signature": "(data: bytes, copy: out bytes) -> json"},
+          "turn": {"symbol": "robot_turn", "signature": "(angle: f32) -> f32"},
+          "read": {"symbol": "robot_read", "signature": "(result: out json)"},
           "say": {"symbol": "robot_say", "signature": "(text: json) async -> json"},
           "stop": {"symbol": "robot_stop", "signature": "() async"}}}}
         """#
@@ -156,6 +158,33 @@ import Testing
             error?.message == "the answer at answers of robot:1:28 does not fit add(a: f64, b: f64) -> f64: "
                 + "expected f64, got a string; correct its \"result\""
         )
+        await host.close()
+    }
+
+    @Test func `an answer without the keys of its outputs is an error that says what was expected and what came`()
+        async throws
+    {
+        let host = try await host(["version": 1, "operations": [["operation": "read", "result": "${count}"]]])
+        let error = await #expect(throws: ConnectorError.self) { try await host.gate("robot").call("read") }
+        #expect(error?.code == .invalid)
+        #expect(
+            error?.message == "the answer at answers of robot:1:28 does not fit read(result: out json): "
+                + "expected an object with \"result\", got an integer; correct its \"result\""
+        )
+        await host.close()
+    }
+
+    @Test func `a condition on an f32 holds for the number that calls pass, which has fewer digits`() async throws {
+        let host = try await host([
+            "version": 1,
+            "operations": [["operation": "turn", "when": ["angle": 0.1], "result": "${args.angle}"]],
+        ])
+        let robot = try host.gate("robot")
+        let angle = JSONValue.number(Double(Float(0.1)))
+        #expect(try await robot.call("turn", ["angle": 0.1]) == angle)
+        #expect(try await robot.call("turn", ["angle": angle]) == angle)
+        let error = await #expect(throws: ConnectorError.self) { try await robot.call("turn", ["angle": 0.125]) }
+        #expect(error?.code == .unsupported)
         await host.close()
     }
 

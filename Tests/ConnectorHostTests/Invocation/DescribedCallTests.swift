@@ -227,7 +227,29 @@ import Testing
         #expect(error.message.contains(message))
     }
 
-    @Test func `a JSON number beyond the exact integers is not taken for an unsigned one`() throws {
+    @Test(arguments: [
+        "9007199254740992.0", "9007199254740993.0", "1e18", "-9007199254740993.0", "-9223372036854775808.0",
+    ])
+    func `a JSON number that may have been rounded is not taken for an integer`(text: String) throws {
+        let value = try JSONValue(parsing: text)
+        for type in text.hasPrefix("-") ? [ValueType.i64] : [.i64, .u64] {
+            let error = #expect(throws: ConnectorError.self) { try CallValue(value, as: type, handles: nil) }
+            #expect(error?.message.contains("may have lost digits") == true, "\(error?.message ?? "")")
+            let fix = type == .i64 ? "write it without a point or an exponent" : "write it as a string of digits"
+            #expect(error?.code == .invalid && error?.fix == fix)
+        }
+        #expect(try CallValue(value, as: .f64, handles: nil) == .floating(value.number ?? 0))
+    }
+
+    @Test func `whole numbers are exact up to 2^53, and integers up to their types' bounds`() throws {
+        #expect(try CallValue(.number(0x1p53 - 1), as: .i64, handles: nil) == .signed(9_007_199_254_740_991))
+        #expect(try CallValue(.number(1 - 0x1p53), as: .i64, handles: nil) == .signed(-9_007_199_254_740_991))
+        #expect(try CallValue(.number(0x1p53 - 1), as: .u64, handles: nil) == .unsigned(9_007_199_254_740_991))
+        #expect(
+            try CallValue(.integer(9_007_199_254_740_993), as: .i64, handles: nil) == .signed(9_007_199_254_740_993)
+        )
+        #expect(try CallValue(.integer(.min), as: .i64, handles: nil) == .signed(.min))
+        #expect(try CallValue(300.0, as: .i16, handles: nil) == .signed(300))
         let error = #expect(throws: ConnectorError.self) { try CallValue(.number(0x1p63), as: .u64, handles: nil) }
         #expect(error?.code == .invalid && error?.fix == "write it as a string of digits")
         #expect(try CallValue("9223372036854775809", as: .u64, handles: nil) == .unsigned(9_223_372_036_854_775_809))

@@ -89,6 +89,22 @@ import Testing
         #expect(writer.mayBeTaken(last: 100))
     }
 
+    /// As when a plugin fills the memory with zeros: both positions are within one capacity of the other side's.
+    @Test func `a position that goes back is refused by either side`() throws {
+        let ring = try Self.ring()
+        let (writer, reader) = (RingWriter(ring), RingReader(ring))
+        #expect(try Self.write(writer, Array(repeating: 1, count: 20)) == 20)
+        #expect(try Self.read(reader, 10).count == 10)
+        #expect(try Self.write(writer, [1]) == 1)
+        #expect(try Self.read(reader, 1).count == 1)
+        unsafe ring.head.pointee.store(0, ordering: .sequentiallyConsistent)
+        unsafe ring.tail.pointee.store(15, ordering: .sequentiallyConsistent)
+        #expect(throws: ConnectorError.self) { try Self.write(writer, [2]) }
+        #expect(throws: ConnectorError.self) { try Self.read(reader, 1) }
+        // Such a message may be taken, or not.
+        #expect(writer.mayBeTaken(last: 1))
+    }
+
     #if os(Linux)
         @Test func `memory of another size, or without seals, is not mapped, and nobody can shrink it`() throws {
             let size = RingMemory.size(capacity: 4096)

@@ -285,6 +285,11 @@ import Testing
             // Its replacement is not blocked.
             sign()
             #expect(try error(path, strict) == nil)
+            // The image is the one that was signed.
+            #expect(Fixtures.run("sed -i 's/^trusted comment: /&x/' '\(path).minisig'") == 0)
+            let refusal = try #require(try error(path, strict))
+            #expect(refusal.code == .badSignature)
+            #expect(refusal.message.hasPrefix("the trusted comment in \(path).minisig (SHA-256 "), "\(refusal.message)")
         }
     }
 

@@ -236,6 +236,43 @@ import Testing
         #expect(unsafe unsafeBitCast(twice, to: Twice.self)(21) == 42)
     }
 
+    @Test func `a sidecar whose library is not the image beside it is refused with both files`() throws {
+        try Fixtures.withDirectory { directory in
+            let flags = "-Wl,-soname,libpair.so.1"
+            let image = try Fixtures.compile("int pair(void) { return 1; }", into: directory, as: "pair", flags: flags)
+            #expect(Fixtures.run("mkdir '\(directory)/other' && cp '\(image)' '\(directory)/other/'") == 0)
+            #expect(Fixtures.run("ln -s '\(directory)' '\(directory)/other/link'") == 0)
+            let sidecar = "\(directory)/pair.connector.json"
+            func write(_ library: String) throws {
+                let text = """
+                    {"manifest": 1, "id": "pair", "version": "1.0.0", "abi": [1, 1],
+                     "library": "\(library)"}
+                    """
+                try Fixtures.write(Array(text.utf8), to: sidecar)
+            }
+            for library in ["./libpair.so", image, "other/link/libpair.so", "libpair.so", "libpair.so.1"] {
+                try write(library)
+                #expect(try PluginCatalog(directories: [directory]).find("pair").path == image, "\(library)")
+            }
+            for library in ["\(directory)/other/libpair.so", "./absent.so", "/dev/zero", "libm.so.6"] {
+                try write(library)
+                let error = #expect(throws: ConnectorError.self) {
+                    try PluginCatalog(directories: [directory]).find("pair")
+                }
+                #expect(error?.code == .manifestMismatch && error?.position?.line == 2, "\(library)")
+                let problems = PluginInspection(path: sidecar).problems + PluginInspection(path: image).problems
+                #expect(problems.map(\.code) == [.manifestMismatch, .manifestMismatch], "\(library)")
+                let words = ["the library is \(library)", "\(image) is beside the sidecar"]
+                let message = problems.first?.message ?? ""
+                #expect(words.allSatisfy { message.contains($0) }, "\(message)")
+            }
+            #expect(Fixtures.run("rm '\(image)'") == 0)
+            try write("other/libpair.so")
+            let alone = PluginCatalog(directories: [directory]).entries.compactMap(\.candidate?.path)
+            #expect(alone.contains("\(directory)/other/libpair.so"))
+        }
+    }
+
     @Test func `a library of the system is described by a sidecar that names it, and is not loaded twice`() throws {
         let plugin = try PluginLoader().load(catalog().find("system"))
         #expect(plugin.path == "libm.so.6")

@@ -174,7 +174,7 @@
 
         func receive(_ frame: consuming Frame) {}
         func runnerIsLost(_ end: RunnerEnd) {}
-        func runnerEnded(_ end: RunnerEnd, taken: UInt64) { self.end.send(end) }
+        func runnerEnded(_ end: RunnerEnd, taken: UInt64?) { self.end.send(end) }
     }
 
     /// A child that waits until it is killed.

@@ -64,7 +64,7 @@ struct RunnerCrashTests {
         ("exit", "exit"), ("exit-well", "exit"), ("quit", "exit"),
         ("garbage", "broke the protocol"), ("close", "a plugin closes descriptors that are not its own"),
         ("shutdown", "a plugin closes descriptors that are not its own"),
-        ("overwrite", "the memory that host and runner share"),
+        ("overwrite", "the memory that host and runner share"), ("zero", "the memory that host and runner share"),
     ])
     func `a crash ends the calls with its reason, and the gate heals in a new runner`(_ how: String, _ reason: String)
         async throws
@@ -77,6 +77,17 @@ struct RunnerCrashTests {
         #expect(error.message.contains("crashes 1.0.0") && error.message.contains(reason), "\(error)")
         #expect(error.message.contains("crash: ") && error.message.contains("was sent"), "\(error)")
         #expect(try await test.call("gate", "process") != before)
+        await test.host.close()
+    }
+
+    /// How many messages the runner has taken is in that memory, too. The plugin ends before anybody looks at it, or just after.
+    @Test func `a call of a plugin that fills the memory with zeros and crashes is not said to be unsent`()
+        async throws
+    {
+        let test = try await opened()
+        let error = try await crash(test, "zero-and-abort")
+        #expect(error.code == .crashed)
+        #expect(error.sending != .no, "\(error)")
         await test.host.close()
     }
 

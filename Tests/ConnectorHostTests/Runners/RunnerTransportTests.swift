@@ -45,7 +45,7 @@ struct RunnerTransportTests {
 
         func runnerIsLost(_ end: RunnerEnd) {}
 
-        func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
+        func runnerEnded(_ end: RunnerEnd, taken: UInt64?) {
             self.end.send(end)
             refusal.send(nil)
         }
@@ -60,7 +60,7 @@ struct RunnerTransportTests {
 
         func receive(_ frame: consuming Frame) { kinds.continuation.yield(frame.kind) }
         func runnerIsLost(_ end: RunnerEnd) {}
-        func runnerEnded(_ end: RunnerEnd, taken: UInt64) { kinds.continuation.finish() }
+        func runnerEnded(_ end: RunnerEnd, taken: UInt64?) { kinds.continuation.finish() }
     }
 
     private static func runner(_ transport: RunnerTransport) throws -> Runner {

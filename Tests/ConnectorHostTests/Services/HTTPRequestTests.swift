@@ -66,7 +66,7 @@ import Testing
         }
         heads.send("\(status) Reason\r\nConnection: close\r\nContent-Length: 13\r\n\r\ntoo large")
         // More than the connection's buffers take.
-        let body = [UInt8](repeating: 0x61, count: 16 << 20)
+        let body = [UInt8](repeating: 0x61, count: 8 << 20)
         let end = await PluginSide().request("POST", server.url(), body: body)
         #expect(end.code == UInt32(status) && end.text == "too large\r\n\r\n", "\(end.message)")
     }

@@ -54,10 +54,39 @@ import Testing
     }
 
     @Test func `the default directory follows the XDG specification`() {
-        #expect(StateDirectory.usual { ["XDG_STATE_HOME": "/x", "HOME": "/h"][$0] } == "/x/connector-host")
+        func usual(_ variables: [String: String]) -> String? {
+            StateDirectory.usual { name in variables[name].map { SystemText(Array($0.utf8)) } }
+        }
+        #expect(usual(["XDG_STATE_HOME": "/x", "HOME": "/h"]) == "/x/connector-host")
+        #expect(usual(["XDG_STATE_HOME": "x", "HOME": "/h"]) == "/h/.local/state/connector-host")
+        #expect(usual(["HOME": ""]) == nil)
+    }
+
+    @Test func `no other directory takes the place of one whose path is not UTF-8`() {
+        let damaged = SystemText(Array("/st".utf8) + [0xFF])
+        #expect(damaged.text == nil && damaged.shown == "/st\\xff")
+        #expect(StateDirectory.usual { $0 == "XDG_STATE_HOME" ? damaged : SystemText(Array("/h".utf8)) } == nil)
+        #expect(StateDirectory.usual { $0 == "HOME" ? damaged : nil } == nil)
         #expect(
-            StateDirectory.usual { ["XDG_STATE_HOME": "x", "HOME": "/h"][$0] } == "/h/.local/state/connector-host"
+            StateDirectory.usual { $0 == "HOME" ? damaged : SystemText(Array("/x".utf8)) } == "/x/connector-host"
         )
-        #expect(StateDirectory.usual { ["HOME": ""][$0] } == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([], "", true), ([0x61, 0xC3, 0xA4], "aä", true), ([0xEF, 0xBF, 0xBD], "\u{FFFD}", true),
+            ([0xFF, 0x61, 0xC3], "\\xffa\\xc3", false), ([0xC3, 0xA4, 0xED, 0xA0, 0x80], "ä\\xed\\xa0\\x80", false),
+            ([0xF0, 0x9F, 0x98, 0x80, 0xF0, 0x9F], "😀\\xf0\\x9f", false),
+        ] as [([UInt8], String, Bool)]
+    )
+    func `bytes of the system are a text only if they are UTF-8, and shown in any case`(
+        _ bytes: [UInt8],
+        _ shown: String,
+        _ isText: Bool
+    ) {
+        let text = SystemText(bytes)
+        #expect(text.shown == shown && text.text == (isText ? shown : nil))
+        let terminated = bytes.map { CChar(bitPattern: $0) } + [0]
+        #expect(unsafe SystemText(cString: terminated) == text)
     }
 }

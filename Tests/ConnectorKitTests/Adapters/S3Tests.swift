@@ -108,7 +108,7 @@ internal import Testing
 
     @Test(arguments: [
         ("<Code>NoSuchBucket</Code><BucketName>b</BucketName>", "NoSuchBucket; BucketName b"),
-        ("<Code>NoSuchBucket</Code><Message></Message>", "NoSuchBucket"),
+        ("<Code>NoSuchBucket</Code><Message></Message>", "NoSuchBucket; BucketName b"),
         ("<Code></Code><Message>No such bucket</Message>", "No such bucket"),
     ])
     func `an error without a message, as Ceph has it, is its code`(elements: String, words: String) async throws {
@@ -183,6 +183,33 @@ internal import Testing
     @Test(arguments: [(404, PluginStatus.notFound), (403, .unauthorized), (503, .unavailable)])
     func `a status without a body is an error, too`(status: Int, expected: PluginStatus) async throws {
         #expect(await failure { _ = try await s3(http([(status, "")])).head("a") }?.status == expected)
+    }
+
+    /// But for HEAD, whose answer has no body.
+    @Test func `once the bucket is gone, no file is said to be missing, and the error names the bucket`() async throws {
+        let gone = error(404, "NoSuchBucket")
+        for error in [
+            await failure { _ = try await s3(http([gone])).get("a", from: 0, count: 9, tag: nil) },
+            await failure { _ = try await s3(http([gone])).list(prefix: "", after: "", limit: 9) },
+            await failure { _ = try await s3(http([gone])).copy("a", to: "b") },
+            await failure { try await s3(http([gone])).remove("a") },
+        ] {
+            #expect(error?.status == .unavailable && error?.isRetryable == false && error?.detail == 404)
+            #expect(error?.message == "s3 answered HTTP 404: NoSuchBucket: So it is; BucketName b")
+        }
+    }
+
+    @Test(arguments: [0, 2, 3, 9] as [UInt64])
+    func `a part that the server refuses although the file has it is the server's mistake`(offset: UInt64) async throws
+    {
+        let s3 = try s3(http([error(416, "InvalidRange"), (200, "")], entry))
+        guard offset < 3 else {
+            #expect(try await s3.get("a", from: offset, count: 3, tag: "1a") == [])
+            return
+        }
+        let error = await failure { _ = try await s3.get("a", from: offset, count: 3, tag: "1a") }
+        #expect(error?.status == .protocolViolation && error?.detail == 416)
+        #expect(error?.message == "the server refuses byte \(offset) of \"a\", which has more")
     }
 
     @Test func `a part is read if the file is still the same`() async throws {

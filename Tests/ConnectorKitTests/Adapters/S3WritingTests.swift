@@ -171,15 +171,27 @@ internal import Testing
         #expect(error?.message.contains(code) == true)
     }
 
-    @Test func `a file that is gone is removed already, and not one whose bucket is gone`() async throws {
-        for answer in [error(404, "NoSuchKey"), (404, ""), (204, "")] { try await s3(http([answer])).remove("a") }
+    @Test(arguments: [FileCondition.any, .absent, .tag("1a")], [1, 2])
+    func `a put to a bucket that is gone says so, and is not made again`(condition: FileCondition, parts: Int)
+        async throws
+    {
         let gone = error(404, "NoSuchBucket")
-        for error in [
-            await failure { try await s3(http([gone])).remove("a") },
-            await failure { _ = try await s3(http([gone])).get("a", from: 0, count: 9, tag: nil) },
-        ] {
-            #expect(error?.status == .notFound && error?.message.contains("NoSuchBucket") == true)
+        let http = http(condition == .absent && parts == 1 ? [(404, ""), gone] : [gone])
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: condition))
+        let part = [UInt8](repeating: 1, count: upload.partSize)
+        let error = await failure {
+            for index in 0..<UInt64(parts) {
+                try await s3.uploadPart(part, of: upload.id, at: index * UInt64(part.count))
+            }
+            _ = try await s3.completeUpload(upload.id, size: UInt64(parts * part.count), digest: nil)
         }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(error?.message.contains("NoSuchBucket: So it is; BucketName b") == true)
+    }
+
+    @Test func `a file that is gone is removed already`() async throws {
+        for answer in [error(404, "NoSuchKey"), (404, ""), (204, "")] { try await s3(http([answer])).remove("a") }
         let missing = await failure { _ = try await s3(http([(404, "")])).get("a", from: 0, count: 9, tag: nil) }
         #expect(missing?.message == "there is no file \"a\"")
     }

@@ -150,12 +150,13 @@ internal import Testing
     func `a multistatus may say that nothing is there`(status: String) async throws {
         func told(_ path: String, _ status: String) -> ScriptedHTTP {
             let line = "<d:status>HTTP/1.1 \(status)</d:status>"
-            return http([(207, multistatus("<d:response><d:href>\(path)</d:href>\(line)</d:response>"))])
+            let nothing = multistatus("<d:response><d:href>\(path)</d:href>\(line)</d:response>")
+            return http([(207, nothing), found("/files/", collection)])
         }
         #expect(await failure { _ = try await webdav(told("/files/a", status)).head("a") }?.status == .notFound)
         let removal = told("/files/a", status)
         try await webdav(removal).remove("a")
-        #expect(removal.requests.map(\.method) == [.propfind])
+        #expect(removal.paths == ["/files/a", "/files/"])
         let error = await failure { _ = try await webdav(told("/files/b", status)).head("a") }
         #expect(error?.status == .protocolViolation && error?.message.contains("says nothing of") == true)
     }
@@ -243,30 +244,33 @@ internal import Testing
 
     @Test func `there is nothing below a file, even if the server refuses such a path, or reads the file`() async throws
     {
-        let forbidden = http([(403, ""), (403, ""), found("/files/x")])
+        let root = found("/files/", collection)
+        let forbidden = http([(403, ""), (403, ""), found("/files/x"), root])
         #expect(await failure { _ = try await webdav(forbidden).head("x/y") }?.status == .notFound)
-        #expect(forbidden.paths == ["/files/x/y", "/files/x/y/", "/files/x"])
+        #expect(forbidden.paths == ["/files/x/y", "/files/x/y/", "/files/x", "/files/"])
         let denied = http([(403, ""), (403, ""), found("/files/x/", collection)])
         #expect(await failure { _ = try await webdav(denied).head("x/y") }?.status == .denied)
-        let argument = http([(200, "abc"), (404, "")], ["ETag": "\"1\""])
+        let argument = http([(200, "abc"), (404, ""), root], ["ETag": "\"1\""])
         let read = await failure { _ = try await webdav(argument).get("x/y", from: 0, count: 3, tag: nil) }
         #expect(read?.status == .notFound)
-        #expect(argument.requests.map(\.method) == [.get, .propfind])
+        #expect(argument.requests.map(\.method) == [.get, .propfind, .propfind])
         let malformed = (400, "extraneous path components")
-        let head = http([malformed, found("/files/x/", collection), found("/files/x/y")])
+        let head = http([malformed, found("/files/x/", collection), found("/files/x/y"), root])
         #expect(await failure { _ = try await webdav(head).head("x/y/z/u") }?.status == .notFound)
-        #expect(head.paths == ["/files/x/y/z/u", "/files/x", "/files/x/y"])
-        let remove = http([malformed, found("/files/x")])
+        #expect(head.paths == ["/files/x/y/z/u", "/files/x", "/files/x/y", "/files/"])
+        let remove = http([malformed, found("/files/x"), root])
         try await webdav(remove).remove("x/y")
-        #expect(remove.requests.map(\.method) == [.propfind, .propfind])
+        #expect(remove.paths == ["/files/x/y", "/files/x", "/files/"])
         for above in [found("/files/x/", collection), (404, "")] {
             #expect(await failure { _ = try await webdav(http([malformed, above])).head("x/y") }?.status == .invalid)
         }
-        let root = http([malformed])
-        #expect(await failure { _ = try await webdav(root).head("x") }?.status == .invalid && root.requests.count == 1)
+        let single = http([malformed])
+        #expect(
+            await failure { _ = try await webdav(single).head("x") }?.status == .invalid && single.requests.count == 1
+        )
     }
 
-    @Test(arguments: [401, 404, 429, 500, 503])
+    @Test(arguments: [401, 429, 500, 503])
     func `a path that is refused for another reason is asked for only once`(status: Int) async throws {
         let http = http([(status, "no"), found("/files/a/", collection)])
         #expect(await failure { _ = try await webdav(http).head("a") } != nil)
@@ -275,7 +279,7 @@ internal import Testing
 
     @Test(arguments: [
         (206, "bytes 2-4/9", "cde", "cde"), (206, "bytes 2-3/4", "cd", "cd"), (200, "", "abcdefg", "cde"),
-        (200, "", "abc", "c"), (416, "bytes */2", "", ""),
+        (200, "", "abc", "c"),
     ])
     func `a part is cut out of a larger answer`(
         status: Int,
@@ -283,7 +287,7 @@ internal import Testing
         body: String,
         expected: String
     ) async throws {
-        let http = http([(status, body), found("/files/a")], ["Content-Range": range, "ETag": "\"1\""])
+        let http = http([(status, body)], ["Content-Range": range, "ETag": "\"1\""])
         let part = try await webdav(http).get("a", from: 2, count: 3, tag: "1")
         #expect(String(decoding: part, as: UTF8.self) == expected)
         #expect(http.requests[0].headers["Range"] == "bytes=2-4" && http.requests[0].headers["If-Match"] == nil)
@@ -315,15 +319,93 @@ internal import Testing
     @Test func `a part beyond the end is a conflict if the file has changed, and not found if it is gone`()
         async throws
     {
-        for (answer, expected) in [(found("/files/a"), PluginStatus.conflict), ((404, ""), .notFound)] {
-            let http = http([(416, ""), answer])
+        let root = found("/files/", collection)
+        for (answers, expected) in [([found("/files/a")], PluginStatus.conflict), ([(404, ""), root], .notFound)] {
+            let http = http([(416, "")] + answers)
             let error = await failure { _ = try await webdav(http).get("a", from: 9, count: 3, tag: "2") }
             #expect(error?.status == expected)
-            #expect(http.requests.map(\.method) == [.get, .propfind])
+            #expect(
+                http.requests.dropFirst().map(\.method)
+                    == [HTTPRequest.Method](repeating: .propfind, count: answers.count)
+            )
         }
         let untagged = http([(416, "")])
         #expect(try await webdav(untagged).get("a", from: 9, count: 3, tag: nil) == [])
         #expect(untagged.requests.count == 1)
+    }
+
+    @Test(arguments: [0, 2, 3, 9] as [UInt64])
+    func `a part that the server refuses although the file has it is the server's mistake`(offset: UInt64) async throws
+    {
+        let webdav = try webdav(http([(416, ""), found("/files/a")], ["Content-Range": "bytes */0"]))
+        guard offset < 3 else {
+            #expect(try await webdav.get("a", from: offset, count: 3, tag: "1") == [])
+            return
+        }
+        let error = await failure { _ = try await webdav.get("a", from: offset, count: 3, tag: "1") }
+        #expect(error?.status == .protocolViolation && error?.detail == 416)
+        #expect(error?.message == "the server refuses byte \(offset) of \"a\", which has more")
+    }
+
+    @Test func `a compressed answer for which nobody asked is refused, and names the coding`() async throws {
+        let list = http([found("/files/a")], ["Content-Encoding": "gzip"])
+        let listing = await failure { _ = try await webdav(list).list(prefix: "", after: "", limit: 9) }
+        let part = http(
+            [(206, "packed")],
+            ["Content-Encoding": "gzip", "Content-Range": "bytes 0-2/3", "ETag": "\"1\""]
+        )
+        let reading = await failure { _ = try await webdav(part).get("a", from: 0, count: 3, tag: "1") }
+        for error in [listing, reading] {
+            #expect(error?.status == .protocolViolation && error?.message.contains("Content-Encoding \"gzip\"") == true)
+        }
+        let busy = http([(503, "packed")], ["Content-Encoding": "gzip"])
+        #expect(
+            await failure { _ = try await webdav(busy).list(prefix: "", after: "", limit: 9) }?.status == .unavailable
+        )
+        // A file may be kept compressed.
+        let kept = http([(206, "abc")], ["Content-Encoding": "gzip", "Content-Range": "bytes 0-2/3", "ETag": "\"1\""])
+        #expect(try await webdav(kept).get("a", from: 0, count: 3, tag: "1") == Array("abc".utf8))
+    }
+
+    // MARK: A collection that is gone
+
+    /// The ways in which a server says that the collection of the endpoint is not there.
+    private var absences: [(Int, String)] {
+        let line = "<d:status>HTTP/1.1 404 Not Found</d:status>"
+        return [(404, ""), (410, ""), (207, multistatus("<d:response><d:href>/files/</d:href>\(line)</d:response>"))]
+    }
+
+    private func expectGone(_ error: PluginError?, _ context: String) {
+        #expect(error?.status == .unavailable && error?.isRetryable == true, "\(context)")
+        #expect(error?.message.contains("the collection http://vendor.example/files is gone") == true, "\(context)")
+    }
+
+    @Test func `once the endpoint's collection is gone, nothing is said to be missing or listed as empty`() async throws
+    {
+        for gone in absences {
+            let nothing = (404, "")
+            let list = http([gone])
+            expectGone(await failure { _ = try await webdav(list).list(prefix: "", after: "", limit: 9) }, "list")
+            #expect(list.requests.count == 1)
+            let head = http([nothing, gone])
+            expectGone(await failure { _ = try await webdav(head).head("a") }, "head")
+            #expect(head.paths == ["/files/a", "/files/"])
+            let get = http([nothing, gone])
+            expectGone(await failure { _ = try await webdav(get).get("a", from: 0, count: 3, tag: "1") }, "get")
+            expectGone(await failure { try await webdav(http([nothing, gone])).remove("a") }, "remove")
+            expectGone(await failure { _ = try await webdav(http([nothing, gone])).copy("a", to: "b") }, "copy")
+        }
+        let below = http([(207, multistatus(response("/files/b/", collection))), (404, "")])
+        #expect(try await webdav(below).list(prefix: "", after: "", limit: 9).files == [])
+    }
+
+    @Test func `a file is missing only if the endpoint's collection answers`() async throws {
+        for (answer, expected) in [
+            (found("/files/", collection), PluginStatus.notFound), ((503, ""), .unavailable),
+            ((401, ""), .unauthorized),
+        ] {
+            #expect(await failure { _ = try await webdav(http([(404, ""), answer])).head("a") }?.status == expected)
+        }
     }
 
     @Test(arguments: [("\"1\"", "W/1"), ("W/\"1\"", "1")])

@@ -404,6 +404,25 @@ internal import Testing
         #expect(moves(move).count == 1)
     }
 
+    @Test(arguments: [404, 409])
+    func `a put to a collection that is gone says so, whether the file is small or large`(status: Int) async throws {
+        // The server refuses the content, the collection for it, and the content again; there is nothing above it.
+        let small = http([(404, ""), (status, ""), (status, ""), (404, ""), (404, ""), (404, ""), (404, "")])
+        let large = http([(status, ""), (404, ""), (404, ""), (404, "")])
+        let webdav = try webdav(large)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        for error in [
+            await failure { _ = try await put(FileUploadRequest("a"), small) },
+            await failure { try await send(0...9, of: upload, to: webdav) },
+        ] {
+            #expect(error?.status == .unavailable && error?.isRetryable == true)
+            #expect(error?.message.contains("the collection http://vendor.example/files is gone") == true)
+        }
+        let tagged = http([(404, ""), (404, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("a", condition: .tag("1")), tagged) }
+        #expect(error?.status == .unavailable && tagged.paths.prefix(2) == ["/files/a", "/files/"])
+    }
+
     @Test func `a put that fails leaves nothing behind, even if the call has run out of time`() async throws {
         let http = http([(404, ""), (507, "full"), (404, "")])
         let webdav = try webdav(http)

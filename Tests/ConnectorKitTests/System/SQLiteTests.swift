@@ -99,7 +99,8 @@ internal import Testing
         let made = try await sqlite.create(["a": 1], in: "c", id: "a")
         let large: JSONObject = ["a": .string(String(repeating: "x", count: 100_000))]
         let error = await failure { _ = try await sqlite.replace("a", with: large, in: "c", version: nil) }
-        #expect(error?.status == .unavailable && error?.message.contains("maxBytes") == true)
+        #expect(error?.status == .unavailable)
+        #expect(error?.message.contains("free space on its disk, or raise maxBytes") == true, "\(error?.message ?? "")")
         #expect(try await sqlite.get("a", in: "c") == made)
         _ = try await sqlite.create(["b": 2], in: "c", id: "b")
         await sqlite.close()

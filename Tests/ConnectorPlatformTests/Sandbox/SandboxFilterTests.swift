@@ -40,7 +40,7 @@ import Testing
                 network: Bool = false,
                 writes: Bool = false,
                 names: Bool = false,
-                asks: Bool = false
+                asks: Int32 = SANDBOX_ASKS_NONE
             ) {
                 self.architecture = architecture
                 var filter = sandbox_filter(
@@ -50,7 +50,7 @@ import Testing
                     network: network ? 1 : 0,
                     writes: writes ? 1 : 0,
                     names: names ? 1 : 0,
-                    asks: asks ? 1 : 0
+                    asks: UInt32(asks)
                 )
                 var instructions = [sandbox_instruction](
                     repeating: sandbox_instruction(),
@@ -125,7 +125,10 @@ import Testing
         }
 
         @Test(arguments: [x86, arm]) func `every call is found within fifty instructions`(architecture: Int32) {
-            for (isNarrow, asks) in [(true, false), (false, false), (false, true)] {
+            let none = SANDBOX_ASKS_NONE, refused = SANDBOX_ASKS_REFUSED
+            for (isNarrow, asks) in [
+                (true, none), (false, none), (true, refused), (false, refused), (false, SANDBOX_ASKS_ALL),
+            ] {
                 let program = Program(architecture, isNarrow: isNarrow, asks: asks)
                 let longest = (-1..<Int32(2000)).map { program.run($0, [.max, .max, .max, .max]).count }.max() ?? 0
                 #expect(longest <= 50)
@@ -247,6 +250,9 @@ import Testing
             let filter = narrow.number("seccomp"), broad = Program(architecture, isNarrow: false)
             #expect(narrow.verdict(filter) == .refuse(1))
             #expect(broad.verdict(filter) == .allow)
+            // With TSYNC, as the second stage, and with a listener.
+            #expect(broad.verdict(filter, [1, 0x01]) == .allow)
+            for flags: UInt64 in [0x08, 0x09, 0x28] { #expect(broad.verdict(filter, [1, flags]) == .refuse(1)) }
         }
 
         @Test(arguments: [x86, arm]) func `no memory is made that the bound does not count`(architecture: Int32) {
@@ -284,10 +290,33 @@ import Testing
             }
         }
 
-        @Test(arguments: [x86, arm]) func `in asking mode a call that would be refused is asked about`(
+        /// Of two verdicts the kernel takes the stricter one, and an errno is stricter than a question.
+        @Test(arguments: [x86, arm]) func `what is refused on purpose is asked about, once`(architecture: Int32) {
+            let asking = SANDBOX_ASKS_REFUSED
+            let broad = Program(architecture, isNarrow: false, asks: asking)
+            let narrow = Program(architecture, asks: asking)
+            let refusing = Program(architecture)
+            let samples: [[UInt64]] = [[], [1, 1, 1, 1, 1], [2, 0x241, 0x241, 0x21], [.max, .max, .max, .max, .max]]
+            for number in Int32(0)..<512 {
+                for arguments in samples {
+                    let verdict = refusing.verdict(number, arguments)
+                    let (first, second) = (broad.verdict(number, arguments), narrow.verdict(number, arguments))
+                    if number == narrow.number("seccomp") {
+                        #expect(second == .refuse(1))
+                    } else if verdict == .refuse(1) || verdict == .refuse(13) {
+                        #expect(first == .ask && second == .allow, "call \(number)")
+                    } else {
+                        #expect(first == verdict && second == .allow, "call \(number)")
+                    }
+                }
+            }
+            #expect(narrow.verdict(0, machine: 0x4000_0003) == .kill)
+        }
+
+        @Test(arguments: [x86, arm]) func `whoever learns is asked about every call that would be refused`(
             architecture: Int32
         ) {
-            let program = Program(architecture, asks: true)
+            let program = Program(architecture, isNarrow: false, asks: SANDBOX_ASKS_ALL)
             #expect(program.verdict(program.number("socket"), [2]) == .ask)
             #expect(program.verdict(program.number("execve")) == .ask)
             #expect(program.verdict(463) == .ask)

@@ -1,8 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import CRunner
 import ConnectorManifest
 import ConnectorTestSupport
+
+@testable import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
@@ -22,6 +25,10 @@ struct SandboxedProcess {
     struct Output {
         var lines: [Substring]
         var end: End
+        /// The calls that this process has refused, each once.
+        var refusals: [SandboxRefusal] = []
+        /// Why no call is reported; nil if they are.
+        var unreported: Int32?
 
         /// The result of the act: 0 or an errno; nil if it ended the process.
         var act: Int32? { value("act: ") }
@@ -40,24 +47,27 @@ struct SandboxedProcess {
     /// The process that is to be awaited.
     let identifier: pid_t
     private let output: Int32
+    /// From where the listener comes; closed unless this process is to refuse calls.
+    private let handover: Int32
 
-    /// The number of the pipe for a successor, in the child.
+    /// The number of the pipe for a successor, or of the socket for it and the listener, in the child.
     static let successor: Int32 = 5
 
     /// Starts a program, whose arguments say whether it is to have a successor.
-    init(_ program: String, _ arguments: [String], hasSuccessor: Bool) throws {
-        let lines = try Self.pipe(), successor = try Self.pipe()
+    init(_ program: String, _ arguments: [String], hasSuccessor: Bool, reports: Bool = false) throws {
+        // Nothing comes through a pipe but the number.
+        let lines = try Self.pipe(), successor = try reports ? Self.socketPair() : Self.pipe()
         let started = Result {
             try Self.spawn([program] + arguments, output: lines.writing, successor: successor.writing)
         }
         close(lines.writing)
         close(successor.writing)
-        defer { close(successor.reading) }
-        output = lines.reading
+        defer { if !reports { close(successor.reading) } }
+        (output, handover) = (lines.reading, successor.reading)
         let process = try started.get()
         var number: Int32 = 0
         let size = MemoryLayout<Int32>.size
-        if hasSuccessor, unsafe read(successor.reading, &number, size) == size {
+        if hasSuccessor, unsafe read(successor.reading, &number, size) == size, number > 0 {
             _ = Self.awaitEnd(of: process)
             identifier = number
         } else {
@@ -74,6 +84,17 @@ struct SandboxedProcess {
     init(_ arguments: [String], inNamespaces: Bool = false) throws {
         let options = Self.options(inNamespaces: inNamespaces)
         try self.init(Fixtures.tool("sandboxed"), options + arguments, hasSuccessor: inNamespaces)
+    }
+
+    /// Starts the fixture, which asks this process about what it refuses: see ``finishRefusing(closesAtOnce:)``.
+    init(reporting arguments: String...) throws {
+        try self.init(reporting: arguments)
+    }
+
+    /// Starts the fixture, which asks this process about what it refuses.
+    init(reporting arguments: [String]) throws {
+        let options = Self.options(inNamespaces: true)
+        try self.init(Fixtures.tool("sandboxed"), options + arguments, hasSuccessor: true, reports: true)
     }
 
     /// The options of the fixture with or without namespaces, which need a successor.
@@ -93,6 +114,35 @@ struct SandboxedProcess {
         close(output)
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         return Output(lines: lines, end: Self.awaitEnd(of: identifier))
+    }
+
+    /// Refuses what the process asks about, and reads what it says until it ends.
+    ///
+    /// - Parameter closesAtOnce: Whether the listener is closed instead.
+    func finishRefusing(closesAtOnce: Bool = false) -> Output {
+        var (reason, descriptor): (Int32, Int32) = (0, -1)
+        let size = MemoryLayout<Int32>.size
+        let count = unsafe runner_receive(handover, &reason, UInt64(size), &descriptor, 1)
+        close(handover)
+        if closesAtOnce, descriptor >= 0 {
+            close(descriptor)
+            descriptor = -1
+        }
+        var listener = SandboxListener()
+        var refusals: [SandboxRefusal] = []
+        while descriptor >= 0 {
+            var entries = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: output, events: 0, revents: 0),
+            ]
+            guard unsafe poll(&entries, 2, -1) > 0, entries[0].revents & Int16(POLLIN) != 0 else { break }
+            guard let refusal = try? listener.refuse(descriptor) else { continue }
+            refusals.append(refusal)
+        }
+        var result = finish()
+        if descriptor >= 0 { close(descriptor) }
+        result.refusals = refusals
+        if count == Int64(size), reason != 0 { result.unreported = reason }
+        return result
     }
 
     /// Waits for the next bytes of output, and returns them.
@@ -123,8 +173,19 @@ struct SandboxedProcess {
     }
 
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
+        try pair("pipe") { unsafe Glibc.pipe(&$0) }
+    }
+
+    private static func socketPair() throws -> (reading: Int32, writing: Int32) {
+        try pair("socket") { unsafe Glibc.socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &$0) }
+    }
+
+    private static func pair(
+        _ name: String,
+        _ make: (inout [Int32]) -> Int32
+    ) throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw ConnectorError(.failed, "no pipe for a test") }
+        guard make(&ends) == 0 else { throw ConnectorError(.failed, "no \(name) for a test") }
         // Above the low numbers that a child uses; the child's own end is no longer closed on exec once it is duplicated.
         let reading = fcntl(ends[0], F_DUPFD_CLOEXEC, 64), writing = fcntl(ends[1], F_DUPFD_CLOEXEC, 64)
         close(ends[0])

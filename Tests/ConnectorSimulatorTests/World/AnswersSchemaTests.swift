@@ -43,6 +43,7 @@ import Testing
         #""answers": [{"path": "/", "base64": "AA==", "delay": "60m", "headers": {"X-A": "é\tb"}}]"#,
         #""timeline": [{"every": "1s", "times": 2, "event": {"name": "e"}}, {"at": "0s", "fault": "reset", "for": "1s"}]"#,
         #""operations": [{"operation": "f", "delay": "000s"}], "timeline": [{"at": "1s", "error": {"code": "denied"}}]"#,
+        #""timeline": [{"at": "8760h", "every": "0031536000000ms", "event": {"name": "e"}}]"#,
         #""operations": [], "answers": [], "timeline": [{"at": "1s", "fault": "reset"}]"#,
     ])
     func `what the simulator accepts the schema accepts, too`(members: String) throws {
@@ -58,6 +59,9 @@ import Testing
         #""answers": [{"path": "/", "json": 1, "text": "a"}]"#,
         #""operations": [{"operation": "f", "error": {"code": "denied", "retryAfter": "2h"}}]"#,
         #""timeline": [{"at": "1s"}]"#, #""timeline": [{"at": "1s", "times": 2, "event": {"name": "e"}}]"#,
+        #""timeline": [{"at": "8761h", "event": {"name": "e"}}]"#,
+        #""timeline": [{"every": "31536001s", "event": {"name": "e"}}]"#,
+        #""answers": [{"path": "/", "delay": "3600001ms"}]"#,
         #""timeline": [{"every": "0s", "event": {"name": "e"}}]"#,
         #""timeline": [{"at": "1s", "for": "1s", "event": {"name": "e"}}]"#,
         #""timeline": [{"at": "1s", "for": "0s", "fault": "reset"}]"#,

@@ -175,7 +175,8 @@ import Testing
                   "num": {"symbol": "m_num", "signature": "() -> i64"},
                   "put": {"symbol": "m_put", "signature": "(v: json) async"},
                   "get": {"symbol": "m_get", "signature": "(n: i64?, data: bytes?) async -> json"},
-                  "both": {"symbol": "m_both", "signature": "() -> (twice: u8, note: string)"}}}}
+                  "both": {"symbol": "m_both", "signature": "() -> (twice: u8, note: string)"},
+                  "read": {"symbol": "m_read", "signature": "(result: out json)"}}}}
                 """#.utf8
             )
         )
@@ -186,7 +187,9 @@ import Testing
             {"operation": "get", "when": {"n": "x"}, "result": 1}, {"operation": "get", "when": {"n": null}},
             {"operation": "get", "when": {"n": 2, "data": "raw"}}, {"operation": "get", "when": {"data": {"base64": "AA=="}}},
             {"operation": "both", "result": {"twice": 300, "note": "${count}"}}, {"operation": "both", "result": {"twice": 1}},
-            {"operation": "both", "result": {"twice": "${count}", "note": "n"}}
+            {"operation": "both", "result": {"twice": "${count}", "note": "n"}},
+            {"operation": "read", "result": 1}, {"operation": "read", "result": [{"result": 1}]}, {"operation": "read"},
+            {"operation": "read", "result": {"result": 1}}, {"operation": "read", "result": "${count}"}
             ], "timeline": [{"at": "1s", "operations": [{"operation": "num", "result": 1.5}]}]}
             """#
         let world = try SimulatedWorld(parsing: Array(text.utf8), file: "a.json")
@@ -203,7 +206,9 @@ import Testing
                 #"5:47 no call of get(n: i64?, data: bytes?) async -> json has this data: calls pass it as {"base64":"cmF3"}"#,
                 #"6:43 the result does not fit both() -> (twice: u8, note: string): twice: 300 is outside the range of u8, 0 to 255"#,
                 #"6:102 the result does not fit both() -> (twice: u8, note: string): note: expected string, got null"#,
-                #"8:76 the result does not fit num() -> i64: expected i64, got a number"#,
+                #"8:33 the result does not fit read(result: out json): expected an object with "result", got an integer"#,
+                #"8:69 the result does not fit read(result: out json): expected an object with "result", got an array"#,
+                #"10:76 the result does not fit num() -> i64: expected i64, got a number"#,
             ]
         )
     }
@@ -222,6 +227,32 @@ import Testing
         #expect(echo.answer("m/echo", ["v": 1]).place == FilePosition(file: "a.json", line: 1, column: 31))
         let error = #expect(throws: ConnectorError.self) { try echo.answer("m/echo", ["v": 2]).result.get() }
         #expect(error?.message == #"a.json has no answer for m/echo with {"v":2}; add one to its "operations""#)
+    }
+
+    @Test(arguments: ["0.1", "1e-3", "16777217", "1", "-0.0", "-0", "1e-60"])
+    func `a condition on an f32 is as precise as the argument`(_ text: String) throws {
+        let manifest = try Manifest(
+            parsing: Array(
+                #"""
+                {"manifest": 1, "id": "m", "version": "1.0.0", "abi": [1, 1], "entry": "m", "capabilities": {"m/1": {
+                  "turn": {"symbol": "m_turn", "signature": "(angle: f32?, exact: f64?) -> i64"}}}}
+                """#.utf8
+            )
+        )
+        let world = try world(
+            #"""
+            {"operation": "turn", "when": {"angle": \#(text)}, "result": 1},
+            {"operation": "turn", "when": {"exact": \#(text)}, "result": 2}
+            """#
+        )
+        #expect(world.faults(with: manifest).isEmpty)
+        let turn = SimulatedOperations(world.labelled(by: manifest), clock: ManualHostClock())
+        let value = try JSONValue(parsing: text)
+        let number = try #require(value.number)
+        #expect(try turn.answer("m/turn", ["angle": .number(Double(Float(number)))]).result.get() == 1)
+        #expect(try turn.answer("m/turn", ["exact": .number(number)]).result.get() == 2)
+        let other = turn.answer("m/turn", ["angle": 0.5, "exact": 0.5])
+        #expect(throws: ConnectorError.self) { try other.result.get() }
     }
 
     @Test func `numbers match by value, arrays by order, and objects by the members that are named`()

@@ -83,6 +83,11 @@ static void *scribble(void *context) {
 static void end(const char *how, uint64_t length) {
     pthread_t thread;
     if (is(how, length, "overwrite")) overwrite('A');
+    if (is(how, length, "zero")) overwrite(0);
+    if (is(how, length, "zero-and-abort")) {
+        overwrite(0);
+        abort();
+    }
     if (is(how, length, "scribble")) (void)pthread_create(&thread, NULL, scribble, NULL);
     if (is(how, length, "null")) *(volatile int *)(uintptr_t)8 = 1;
     if (is(how, length, "abort")) abort();

@@ -31,6 +31,8 @@ static const struct absence {
     {"landlock6", 444, 444, 1, UINT32_MAX, 24, EINVAL},
     /* Also refuses each further one of these filters. */
     {"seccomp", SYS_seccomp, SYS_seccomp, 0, 0, 0, EPERM},
+    /* A filter cannot ask. */
+    {"listener", SYS_seccomp, SYS_seccomp, 1, 0x08, 0x08, EINVAL},
     /* Root stays root. */
     {"identity", SYS_setresuid, SYS_setresuid, 0, 0, 0, EPERM},
     {"capabilities", SYS_capset, SYS_capset, 0, 0, 0, EPERM},

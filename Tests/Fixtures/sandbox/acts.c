@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -152,6 +154,24 @@ static int of_host(int host, const char *name) {
     return opens(path, O_RDONLY);
 }
 
+/** Makes sockets that are refused, and gives the errno of each, or 0 if they differ. */
+static int makes_sockets(long count) {
+    int error = 0;
+    for (long index = 0; index < count; index++) {
+        const int refused = RESULT(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        if (index > 0 && refused != error) return 0;
+        error = refused;
+    }
+    return error;
+}
+
+/** Installs a filter with a listener, by which whoever has that could allow calls. */
+static int listens(void) {
+    struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+    struct sock_fprog program = {1, &allow};
+    return RESULT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program));
+}
+
 /** Makes a call by its number, with zeros as arguments. */
 static int calls(long number) { return RESULT(syscall(number, 0, 0, 0, 0, 0, 0)); }
 
@@ -166,6 +186,8 @@ int act(const char *name, const char *argument, int host) {
     ACT("remove", RESULT(unlink(text)));
     ACT("map", maps(text));
     ACT("socket", RESULT(socket((int)number, SOCK_STREAM, 0)));
+    ACT("sockets", makes_sockets(number));
+    ACT("listener", listens());
     ACT("send", sends(text));
     ACT("in-flight", sends_descriptors());
     ACT("linger", lingers());

@@ -38,13 +38,10 @@ struct JSONValueDecoder: Decoder {
 private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let codingPath: [any CodingKey]
     private let object: JSONObject
-    /// The members by name, if there are too many for a linear search.
-    private let index: [ExactText: JSONValue]?
 
     init(_ object: JSONObject, codingPath: [any CodingKey]) {
-        self.object = object
+        self.object = object.indexed
         self.codingPath = codingPath
-        index = object.index
     }
 
     var allKeys: [Key] { object.names.compactMap(Key.init(stringValue:)) }
@@ -72,9 +69,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) -> any Decoder { optionalDecoder(key) }
 
-    private func value(_ key: some CodingKey) -> JSONValue? {
-        index.map { $0[ExactText(key.stringValue)] } ?? object[key.stringValue]
-    }
+    private func value(_ key: some CodingKey) -> JSONValue? { object[key.stringValue] }
 
     private func decoder(_ key: Key) throws -> JSONValueDecoder {
         guard let value = value(key) else {

@@ -116,6 +116,58 @@ import Testing
         #expect(plugin.log.entries.contains { "\($0.message)".contains("the recording has ended") })
     }
 
+    private func request(_ path: String) -> RequestTemplate {
+        RequestTemplate(
+            flags: 0,
+            method: "GET",
+            url: "http://a.example\(path)",
+            headers: [:],
+            body: [],
+            deadline: .max
+        )
+    }
+
+    @Test func `a call is left out if a response to it was, as its case would end otherwise`() throws {
+        let session = RecordingBench()
+        let recording = GateRecording(RecordingTarget(session.file), clock: session.clock, workers: WorkerThreads())
+        let (redactor, logger) = (Redactor(), Logger(label: "test"))
+        for (number, text) in [#"{"id":0}"#, #"{"token":"opensesame"} {}"#, #"{"id":2}"#].enumerated() {
+            let before = recording.leftOut
+            let response = HTTPResponse(status: 200, body: Array(text.utf8))
+            recording.add(.success(response), to: request("/\(number)"), below: "", redactor, logger)
+            let call = GateCallEnd(
+                operation: "database/get",
+                arguments: ["id": .integer(Int64(number))],
+                result: .success(true),
+                leftOutBefore: before
+            )
+            recording.add(call, redactor, logger)
+        }
+        #expect(session.answers.map { $0["path"] } == ["/0", "/2"])
+        let calls = try JSONValue(document: Array(session.text.utf8))["calls"]?.array ?? []
+        #expect(calls.map { $0["arguments"]?["id"] } == [0, 2])
+    }
+
+    @Test func `a response that is longer than a recording may be ends it unread`() {
+        let session = RecordingBench()
+        let recording = GateRecording(
+            RecordingTarget(session.file),
+            clock: session.clock,
+            workers: WorkerThreads(),
+            limit: 1 << 10
+        )
+        let redactor = Redactor()
+        let (known, long, late) = ("opensesame", "1029384756", "zyxwvutsrq")
+        for (path, token, size) in [("/short", known, 1), ("/long", long, 2 << 10), ("/late", late, 1)] {
+            let text = "{\"token\":\"\(token)\",\"a\":\"\(String(repeating: "x", count: size))\"}"
+            let response = HTTPResponse(status: 200, body: Array(text.utf8))
+            recording.add(.success(response), to: request(path), below: "", redactor, Logger(label: "test"))
+        }
+        #expect(session.answers.map { $0["path"] } == ["/short"])
+        #expect(redactor.redact(known) == Secret.mask)
+        for token in [long, late] { #expect(redactor.redact(token) == token) }
+    }
+
     @Test func `a recording keeps what has room in it, and counts what has not`() {
         let limit = 16 << 10
         let answers = (0..<200).map { number -> JSONValue in

@@ -148,6 +148,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1]) func `a body is compared up to 256 KiB, and a longer one fits any`(more: Int) async throws
+    {
+        let server = LoopbackServer { request in .response(200, [], Array("\(request.body.count)".utf8)) }
+        defer { server.stop() }
+        let body = [UInt8](repeating: 0x61, count: 256 << 10 + more)
+        let session = RecordingBench()
+        #expect(await session.plugin().request("PUT", server.url("/a"), body: body).code == 200)
+        let digest: JSONValue = ["sha256": .string(SHA256Digest(of: body).description)]
+        #expect(session.answers.map { $0["when"] } == [more == 0 ? digest : JSONValue?.none])
+        try await session.replay { plugin, url in
+            let other = await plugin.request("PUT", url + "/a", body: [0x62] + body.dropFirst())
+            #expect((other.status == CONNECTOR_FAILED) == (more == 0), "\(other.message)")
+        }
+    }
+
     @Test func `a body in parts that is not sent to its end is not compared`() throws {
         let session = RecordingBench()
         let plugin = session.plugin()

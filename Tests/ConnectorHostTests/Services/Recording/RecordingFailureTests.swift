@@ -138,10 +138,12 @@ import Testing
         #expect(session.text.contains("opensesame") != namesToken)
     }
 
-    @Test func `what has arrived of JSON with a token is not recorded if the plugin wants no more of it`() throws {
+    @Test func `what has arrived with a token is not recorded if the plugin wants no more of it`() throws {
         let session = RecordingBench()
         let plugin = session.plugin()
-        for (path, text) in [("/token", #"{"token":"opensesame"#), ("/text", #"data: {"token":"he"#)] {
+        for (path, text) in [
+            ("/token", #"{"token":"opensesame"#), ("/event", #"data: {"token":"he"#), ("/text", #"data: {"id":"he"#),
+        ] {
             let request = RequestTemplate(
                 flags: 0,
                 method: "GET",

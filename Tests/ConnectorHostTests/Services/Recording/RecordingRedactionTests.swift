@@ -127,7 +127,7 @@ import Testing
         #expect(!session.text.contains("password") && !session.text.contains("•"))
         try await session.replay { plugin, url in
             let end = await ask(plugin, url)
-            let expected: JSONValue = ["redacted": "short", "redacteds": [["of redacted": 1]]]
+            let expected: JSONValue = ["redacted": "redacted", "redacteds": [["of redacted": 1]]]
             let body = try JSONValue(parsing: end.body)
             #expect(body == expected, "\(end.message)")
         }
@@ -160,8 +160,13 @@ import Testing
         #expect(session.answers.map { $0["json"]?["ok"] } == [true, true])
     }
 
-    @Test func `a response with a key in bytes that are not text is withheld, and the log says so`() async throws {
-        let server = LoopbackServer { _ in .response(200, [], [0xFF, 0xFE] + Array(Self.key.utf8) + [0]) }
+    @Test(arguments: [([0xFF, 0xFE], 1), ([0xFF, 0xFE], 2), ([], 2), ([], 4)] as [([UInt8], Int)])
+    func `a response with a key in bytes that are not text, or in UTF-16 or UTF-32, is withheld, and the log says so`(
+        mark: [UInt8],
+        width: Int
+    ) async throws {
+        let key = Self.key.utf8.flatMap { [$0] + [UInt8](repeating: 0, count: width - 1) }
+        let server = LoopbackServer { _ in .response(200, [], mark + key + [0]) }
         defer { server.stop() }
         let session = RecordingBench()
         let plugin = session.plugin()
@@ -210,5 +215,83 @@ import Testing
         try await ask(session.plugin(), server.url(""))
         #expect(session.answers.count == 2 && !session.text.contains(token))
         try await session.replay { try await ask($0, $1) }
+    }
+
+    @Test(arguments: [
+        (#""password":9988776655443322"#, "9988776655443322"), (#""password":"Sh0rt7x""#, "Sh0rt7x"),
+        (#""token":["tok-5f1d7a90b2c4",7]"#, "tok-5f1d7a90b2c4"), (#""token":{"value":"Sh0rt7x"}"#, "Sh0rt7x"),
+        (#""SecretAccessKey":"tok-5f1d7a90b2c4""#, "tok-5f1d7a90b2c4"), (#""jwt":"Sh0rt7x""#, "Sh0rt7x"),
+        (#""v":"{\"access_token\":\"tok-5f1d7a90b2c4\"}""#, "tok-5f1d7a90b2c4"),
+        (#""v":"of {'password': 'Sh0rt7x'}""#, "Sh0rt7x"),
+    ])
+    func `whatever a vendor hands out in JSON under the name of a token is nowhere in the recording, packed or not`(
+        member: String,
+        token: String
+    ) async throws {
+        let body = Array("{\(member),\"ok\":true}".utf8)
+        let packed = try Gzip.compress(body)
+        let server = LoopbackServer { request in
+            request.line.contains("/packed")
+                ? .response(200, [("Content-Encoding", "gzip")], packed) : .response(200, [], body)
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        #expect(await plugin.request("GET", server.url("/a")).code == 200)
+        let parts = try plugin.stream("GET", server.url("/packed"))
+        #expect(await parts.next()?.code == 200)
+        while let part = await parts.part(), !part.isDone {}
+        #expect(session.answers.map { $0["json"]?["ok"] } == [true, true])
+        #expect(!session.text.contains(token))
+        try await session.replay { plugin, url in
+            let json = try JSONValue(parsing: await plugin.request("GET", url + "/a").body)
+            let sent = try JSONValue(parsing: body)
+            #expect(json["ok"] == true && json != sent)
+        }
+    }
+
+    /// Bodies with a token that a lenient parser finds, and the host's own does not.
+    @Test(
+        arguments: [
+            #"{"access_token":"TOKEN","a":1,"a":2}"#, #"{"access_token":"TOKEN","a":1e400}"#,
+            #"{"access_token":"TOKEN","a":"\ud800"}"#, "\u{FEFF}{\"access_token\":\"TOKEN\"}",
+            "{\"a\":1}\n{\"access_token\" : \"TOKEN\"}\n", ")]}'\n{\"access_token\":\"TOKEN\"}",
+            "data: {\"access_token\":\"TOKEN\"}\n\n", #"cb({"access_token":"TOKEN"})"#, #"{'access_token':'TOKEN'}"#,
+            #"{access_token:"TOKEN"}"#, #"{"access\u005ftoken":"TOKEN","a":1,}"#, #"{"secretKey":["TOKEN"],}"#,
+            #"{"a":"{\"access_token\":\"TOKEN\"}",}"#, "access_token=TOKEN&token_type=bearer",
+            "<r><AccessToken>TOKEN</AccessToken></r>",
+        ],
+        [false, true]
+    )
+    func `a response that hands out a token, and is no JSON to the letter, is withheld, and the token is nowhere`(
+        form: String,
+        isUTF16: Bool
+    ) async throws {
+        let token = "tok-5f1d7a90b2c4"
+        let text = form.replacing("TOKEN", with: token)
+        let wide: [UInt8] = [0xFF, 0xFE] + text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+        let body = isUTF16 ? wide : Array(text.utf8)
+        let server = LoopbackServer { request in
+            .response(200, [], request.line.contains("/login") ? body : Array("hello".utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        #expect(await plugin.request("POST", server.url("/login")).body == body)
+        #expect(await plugin.request("GET", server.url("/me?key=\(token)")).text == "hello")
+        #expect(session.answers.map { $0["path"] } == ["/me"] && !session.text.contains(token))
+        #expect(plugin.log.entries.contains { "\($0.message)".contains("may issue a token") })
+    }
+
+    @Test(arguments: [
+        "the token: expired", "token", #"{"token":""} {"token":null}"#, #"{"id":"token"},"#,
+        "https://a.example/token/7",
+    ])
+    func `a text that only speaks of a token is recorded`(text: String) async throws {
+        let server = LoopbackServer { _ in .response(200, [], Array(text.utf8)) }
+        defer { server.stop() }
+        let session = RecordingBench()
+        #expect(await session.plugin().request("GET", server.url("/a")).code == 200)
+        #expect(session.answers.map { $0["text"] } == [.string(text)])
     }
 }

@@ -3,17 +3,17 @@
 
 internal import ConnectorBase
 internal import ConnectorIsolation
+internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
 
-/// Handles what runners print: lines of their plugins, and what the runners learn about the sandboxes that the plugins
-/// need.
-struct RunnerLines: Sendable {
+/// Logs what runners print, what their sandboxes refuse, and what the runners learn about the sandboxes that their plugins need.
+struct RunnerLog: Sendable {
     private let logger: Logger
     private let redactor: Redactor
     private let onLesson: SandboxLesson.Receiver?
 
-    /// Creates a receiver.
+    /// Creates a log.
     ///
     /// - Parameter onLesson: Also receives what the runners learn.
     init(_ logger: Logger, _ redactor: Redactor, onLesson: SandboxLesson.Receiver?) {
@@ -26,9 +26,8 @@ struct RunnerLines: Sendable {
     func take(_ runner: Runner, _ line: String) {
         let line = redactor.redact(line)
         let connectors = runner.gates
-        var metadata: Logger.Metadata = [
-            "line": "\(line)", "runner": "\(runner.name)", "connectors": "\(connectors.joined(separator: ", "))",
-        ]
+        var metadata = Self.metadata(of: runner, connectors)
+        metadata["line"] = "\(line)"
         guard runner.learnsSandbox, let lesson = SandboxLesson(line, runner: runner.name, connectors: connectors) else {
             logger.info("plugin printed a line", metadata: metadata)
             return
@@ -42,5 +41,27 @@ struct RunnerLines: Sendable {
             logger.log(level: level, "a sandbox would have refused more", metadata: metadata)
         }
         onLesson?(lesson)
+    }
+
+    /// Takes a call that a runner's sandbox refuses for the first time, on the runner's thread.
+    func take(_ runner: Runner, _ refusal: SandboxRefusal) {
+        var metadata = Self.metadata(of: runner, runner.gates)
+        metadata["call"] = "\(refusal.call)"
+        metadata["reason"] = "it \(refusal.reason)"
+        metadata["fix"] = "\(Self.remedy(for: refusal))"
+        logger.notice("the sandbox refused a plugin's system call", metadata: metadata)
+    }
+
+    private static func remedy(for refusal: SandboxRefusal) -> String {
+        switch refusal.setting {
+        case "network": #"if the plugin needs it, write "network": true in its "sandbox""#
+        case "write": #"if the plugin needs it, name the path under "write" in its "sandbox": --learn finds it"#
+        case "read": #"if the plugin needs it, name a path under "read" in its "sandbox": --learn finds it"#
+        default: "no setting of the sandbox allows it"
+        }
+    }
+
+    private static func metadata(of runner: Runner, _ connectors: [String]) -> Logger.Metadata {
+        ["runner": "\(runner.name)", "connectors": "\(connectors.joined(separator: ", "))"]
     }
 }
