@@ -328,6 +328,11 @@ let completeManifest = """
             "configuration.field: the default must be an integer, not a string (invalid-value) [invalid-manifest]"
         ),
         (
+            #"{"type": "integer", "default": 9223372036854775808}"#,
+            "configuration.field: the default must be from -9223372036854775808 to 9223372036854775807 "
+                + "(invalid-value) [invalid-manifest]"
+        ),
+        (
             #"{"default": "c", "values": ["a"]}"#,
             #"configuration.field: the default must be one of "a" (invalid-value) [invalid-manifest]"#
         ),

@@ -188,8 +188,7 @@ package struct JSONReader: Sendable {
         required isRequired: Bool = false,
         within range: ClosedRange<Int64>
     ) -> Int64? {
-        // JSON's integers may be longer than any type.
-        if case .number(let number)? = object[name], number.magnitude >= 0x1p63 {
+        if let number = object[name], number.exceedsIntegers {
             let here = path.appending(name)
             report(.invalidValue, "\(self.name(of: here)) is \(number), outside \(range.text)", at: here)
             return nil

@@ -123,6 +123,11 @@ extension JSONValue {
         }
     }
 
+    /// Whether it is a number beyond 64 bits with a sign: JSON's integers may be longer than any type.
+    package var exceedsIntegers: Bool {
+        if case .number(let value) = self { value.magnitude >= 0x1p63 } else { false }
+    }
+
     /// The number, if the value is one.
     public var number: Double? {
         switch self {

@@ -387,6 +387,7 @@ extension ConfigurationField {
     fileprivate func isOfOtherType(_ value: JSONValue) -> Bool {
         switch type {
         case .url, .duration, .path: value.string == nil
+        case .integer: value.integer == nil && !value.exceedsIntegers
         default: typeProblem(with: value) != nil
         }
     }

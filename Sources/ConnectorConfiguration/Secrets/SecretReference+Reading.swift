@@ -62,6 +62,13 @@ extension SecretReference {
                     fix: "start the application as a service of systemd with LoadCredential=\(name.excerpt):PATH"
                 )
             }
+            guard !environment.isDamaged("CREDENTIALS_DIRECTORY") else {
+                throw ConnectorError(
+                    .secretUnavailable,
+                    "there is no credential \(name.excerpt): the variable CREDENTIALS_DIRECTORY is not UTF-8 text",
+                    fix: "rename the directory"
+                )
+            }
             // systemd lets the service's user read them by an access list, which shows as permissions of the group.
             return try Self.reading(
                 "\(directory)/\(name)",

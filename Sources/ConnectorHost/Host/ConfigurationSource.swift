@@ -19,6 +19,8 @@ package struct ConfigurationSource: Sendable {
     private let environment: Configuration.Environment
     private let needsImages: Bool
     private let find: @Sendable (Configuration) -> PluginLookup
+    /// What is wrong with the paths of the options; nil for nothing.
+    private var faults: ConfigurationErrors?
 
     /// Searches the directories of each configuration and of the options.
     ///
@@ -31,6 +33,11 @@ package struct ConfigurationSource: Sendable {
         let search = PluginSearch(options.withLastingPaths)
         self.init(environment: options.environment, simulating: request, needsImages: needsImages) { configuration in
             search.plugins(of: configuration)
+        }
+        do throws(ConfigurationErrors) {
+            try options.checkPaths()
+        } catch {
+            faults = error
         }
     }
 
@@ -49,8 +56,9 @@ package struct ConfigurationSource: Sendable {
 
     /// Reads a file and checks it against the plugins that it names, in one pass. Blocks while files are read.
     ///
-    /// - Throws: Every fault of the file.
+    /// - Throws: Every fault of the file, or of the paths of the options.
     package func read(file: String) throws(ConfigurationErrors) -> Checked {
+        if let faults { throw faults }
         var found: PluginLookup?
         let resolved = try Configuration.load(
             file: file,
@@ -70,12 +78,13 @@ package struct ConfigurationSource: Sendable {
     ///   - earlier: The configuration that runs. Unless something is simulated, what it has of leaves that are still the same
     ///     is reused.
     ///   - substitute: The image to find in the place of another; nil for none.
-    /// - Throws: Every fault of the configuration.
+    /// - Throws: Every fault of the configuration, or of the paths of the options.
     package func resolve(
         _ configuration: Configuration,
         after earlier: ResolvedConfiguration? = nil,
         _ substitute: PluginSubstitute? = nil
     ) throws(ConfigurationErrors) -> Checked {
+        if let faults { throw faults }
         let plugins = find(configuration).substituting(substitute)
         let resolved = try configuration.resolved(
             environment: environment,

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorIsolation
+internal import ConnectorLoading
 public import ConnectorPlatform
 public import ConnectorServices
 
@@ -98,10 +99,10 @@ extension ConnectorHost {
 }
 
 extension ConnectorHost.Options {
-    /// Checks the paths of the options, as those of the file are checked when it is read.
+    /// Checks the paths of the options, as those of the file are checked when it is read, and the variables that are paths.
     ///
-    /// - Throws: An `invalid-value` for each that is no path.
-    func checkPaths() throws(ConfigurationErrors) {
+    /// - Throws: An `invalid-value` for each option that is no path, and an `unreadable` for each variable that is not UTF-8.
+    package func checkPaths() throws(ConfigurationErrors) {
         let single = [("stateDirectory", stateDirectory), ("runner", runner), ("controlGroup", controlGroup)]
         let several = pluginDirectories.map { ("pluginDirectories", Optional($0)) }
         var errors: [ConnectorError] = []
@@ -114,8 +115,11 @@ extension ConnectorHost.Options {
                 errors.append(error)
             }
         }
-        for name in ["CONNECTOR_PLUGIN_PATH", RunnerProgram.variable, ControlGroups.variable]
-        where environment.isDamaged(name) {
+        let variables = [
+            Self.directoriesVariable, RunnerProgram.variable, ControlGroups.variable, PluginLoader.keepVariable,
+            TemporaryDirectory.variable,
+        ]
+        for name in variables where environment.isDamaged(name) {
             errors.append(
                 ConnectorError(
                     .unreadable,
@@ -151,9 +155,12 @@ extension ConnectorHost.Options {
     /// The control group that the application or the environment names; nil for none.
     var namedControlGroup: String? { controlGroup ?? environment[ControlGroups.variable].map(lastingPath) }
 
-    /// The directories of plugins in `CONNECTOR_PLUGIN_PATH`.
+    private static let directoriesVariable = "CONNECTOR_PLUGIN_PATH"
+
+    /// The directories of plugins in `CONNECTOR_PLUGIN_PATH`; none if it is not UTF-8, since its text names others.
     var environmentDirectories: [String] {
-        (environment["CONNECTOR_PLUGIN_PATH"] ?? "").split(separator: ":").map { lastingPath(String($0)) }
+        guard !environment.isDamaged(Self.directoriesVariable) else { return [] }
+        return (environment[Self.directoriesVariable] ?? "").split(separator: ":").map { lastingPath(String($0)) }
     }
 
     /// The program that isolated plugins run in.

@@ -66,7 +66,6 @@ public final class ConnectorHost: Sendable {
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
-        try options.checkPaths()
         let source = ConfigurationSource(options)
         let (resolved, plugins) = try source.read(file: file)
         self.init(resolved, plugins: plugins, source: source, options: options, logger: logger)
@@ -80,7 +79,6 @@ public final class ConnectorHost: Sendable {
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
-        try options.checkPaths()
         let source = ConfigurationSource(options)
         let (resolved, plugins) = try source.resolve(configuration)
         self.init(resolved, plugins: plugins, source: source, options: options, logger: logger)

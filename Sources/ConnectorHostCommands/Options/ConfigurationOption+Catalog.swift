@@ -16,6 +16,7 @@ extension ConfigurationOption {
         runsPlugins: Bool = false,
         answer: OutputOptions
     ) throws -> PluginLookup {
+        try answer.checked { () throws(ConfigurationErrors) in try options.checkPaths() }
         let (configuration, problems, omitted) = Configuration.examine(file: file, environment: options.environment)
         let isAbsent = configuration == nil && problems.allSatisfy { $0.code == .notFound }
         let isUsable = configuration != nil && (problems.isEmpty || !runsPlugins)

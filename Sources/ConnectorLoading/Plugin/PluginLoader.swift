@@ -26,7 +26,7 @@ package struct PluginLoader: Sendable {
 
     /// Creates a loader that admits every image; all loaders share the images of the process.
     package init() {
-        let directory = unsafe getenv(Self.keepVariable).map { unsafe String(cString: $0) } ?? ""
+        let directory = unsafe getenv(Self.keepVariable).flatMap { unsafe String(validatingCString: $0) } ?? ""
         storage = directory.hasPrefix("/") ? .kept(directory) : .automatic
     }
 

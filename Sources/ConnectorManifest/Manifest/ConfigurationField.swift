@@ -107,11 +107,16 @@ extension ConfigurationField {
             ? "\(rule), with a port from 1 to 65535" : rule
     }
 
+    /// The reason a value is no integer.
+    private static func integerProblem(with value: JSONValue) -> String {
+        value.exceedsIntegers ? "must be from \(Int64.min) to \(Int64.max)" : "must be an integer, not \(value.kind)"
+    }
+
     /// The reason a value does not have this field's type; nil if it does.
     package func typeProblem(with value: JSONValue) -> String? {
         switch type {
         case .string: value.string == nil ? "must be a string, not \(value.kind)" : nil
-        case .integer: value.integer == nil ? "must be an integer, not \(value.kind)" : nil
+        case .integer: value.integer == nil ? Self.integerProblem(with: value) : nil
         case .number: value.number == nil ? "must be a number, not \(value.kind)" : nil
         case .boolean: value.bool == nil ? "must be true or false, not \(value.kind)" : nil
         case .url: value.string.flatMap(URLParts.init) == nil ? Self.urlProblem(with: value.string ?? "") : nil

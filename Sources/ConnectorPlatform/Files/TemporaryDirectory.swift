@@ -58,12 +58,16 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
-    /// Where they are: `$TMPDIR` if it is absolute, otherwise `/tmp`.
+    /// Where they are: `$TMPDIR` if it is absolute and UTF-8, otherwise `/tmp`.
     package static var parent: String {
-        guard let value = unsafe getenv("TMPDIR") else { return "/tmp" }
-        let path = unsafe String(cString: value)
-        return path.starts(ascii: "/") ? path : "/tmp"
+        guard let value = unsafe getenv(variable), let path = unsafe String(validatingCString: value),
+            path.starts(ascii: "/")
+        else { return "/tmp" }
+        return path
     }
+
+    /// The environment variable that names where temporary directories are.
+    package static let variable = "TMPDIR"
 
     /// Makes a directory that only this user can enter, and that the caller removes.
     ///

@@ -204,8 +204,9 @@ final class GateRecording: Sendable {
 
     /// Whether the recording has ended, or ends now because a response alone is longer than it may be.
     private func isFull(with result: Result<HTTPResponse, ServiceFailure>, _ logger: Logger) -> Bool {
+        let room = limit - RecordedAnswerList.emptySize
         locked { state in
-            if !state.isEnded, case .success(let reply) = result, reply.body.count > limit { endFull(&state, logger) }
+            if !state.isEnded, case .success(let reply) = result, reply.body.count > room { endFull(&state, logger) }
         }
         return state.withLock(\.isEnded)
     }

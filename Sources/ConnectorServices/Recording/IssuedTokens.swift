@@ -14,7 +14,7 @@ struct IssuedTokens {
     private static let names: Set<String> = [
         "accesskey", "accesstoken", "apikey", "authorization", "authtoken", "bearertoken", "clientsecret", "idtoken",
         "jwt", "passphrase", "password", "privatekey", "refreshtoken", "secret", "secretaccesskey", "secretkey",
-        "securitytoken", "sessionkey", "sessiontoken", "token",
+        "securitytoken", "sessionkey", "sessiontoken", "subjecttoken", "token",
     ]
     /// The longest name in a text, with its separators.
     private static let longestName = 24
@@ -23,6 +23,17 @@ struct IssuedTokens {
 
     private static func isName(_ name: String) -> Bool {
         names.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
+    }
+
+    // MARK: Headers
+
+    /// Finds the tokens of headers such as `X-Auth-Token`, without the scheme that `Authorization` has.
+    mutating func find(in headers: HTTPFields) {
+        for field in headers {
+            let name = field.name.lowercased()
+            guard Self.isName(name.hasPrefix("x-") ? String(name.dropFirst(2)) : name) else { continue }
+            if let token = field.value.split(ascii: " ").last { add(String(token)) }
+        }
     }
 
     // MARK: JSON

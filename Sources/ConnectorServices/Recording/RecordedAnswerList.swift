@@ -14,6 +14,9 @@ package struct RecordedAnswerList: Sendable {
         var count: Int
     }
 
+    /// The most bytes of a document without answers and calls.
+    static let emptySize = 256
+
     /// The answers to each request, in order.
     private var runs: [RecordedRequestMatch: [Run]] = [:]
     /// The calls, in the order in which they ended.
@@ -23,7 +26,7 @@ package struct RecordedAnswerList: Sendable {
     /// The most bytes of the document.
     private let limit: Int
     /// The most bytes that the document has with what the list has so far, and a line break at its end.
-    private(set) var size = 256
+    private(set) var size = emptySize
     /// How many answers and calls had no room.
     package private(set) var leftOut = 0
 

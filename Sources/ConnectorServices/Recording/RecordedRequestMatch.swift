@@ -81,9 +81,11 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         one.line == other.line ? one.generality < other.generality : one.line < other.line
     }
 
-    /// The sort key of the path and method. HEAD comes first, because an answer to GET fits HEAD, too.
+    /// The sort key of the path and method. HEAD comes first, because an answer to GET fits HEAD, too. A path that fits all that another
+    /// one fits has stars, and fewer other bytes.
     private var line: (Int, Int, String, String) {
-        (method == "HEAD" ? 0 : 1, Self.stars(in: path), path, method)
+        let stars = Self.stars(in: path)
+        return (method == "HEAD" ? 0 : 1, stars == 0 ? .min : stars - path.utf8.count, path, method)
     }
 
     /// The sort key of answers to one path and method: those with fewer conditions fit more requests, and so do those with more stars.

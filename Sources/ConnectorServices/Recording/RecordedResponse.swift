@@ -17,7 +17,8 @@ struct RecordedResponse: Sendable, Equatable {
     ///     measure.
     init(_ reply: HTTPResponse, brokenBy failure: ServiceFailure?, to method: String, _ texts: RecordedTexts) {
         var answer: JSONObject = ["status": .integer(Int64(reply.status))]
-        // Read the body first, because it may issue tokens that the headers repeat.
+        // Read the body first, because it may issue tokens that the headers repeat, as they may those that the body repeats.
+        texts.addTokens(of: reply.headers)
         let body = Self.body(reply.body, texts)
         var headers: [String: String] = [:]
         for field in reply.headers {
@@ -60,12 +61,11 @@ struct RecordedResponse: Sendable, Equatable {
         }
         // Read it as JSON in any case: it may issue tokens.
         let json = texts.response(value)
+        guard value.utf8() != bytes else { return .init(name: "json", value: json) }
         let clean = texts.response(text)
         // A secret that only the JSON can be rid of makes other bytes of it anyway.
-        guard value.utf8() != bytes, RecordedTexts.json(Array(clean.utf8)) == json else {
-            return .init(name: "json", value: json)
-        }
-        return .init(name: "text", value: .string(clean))
+        let isSame = RecordedTexts.json(Array(clean.utf8)) == json
+        return isSame ? .init(name: "text", value: .string(clean)) : .init(name: "json", value: json)
     }
 
     /// Whether a header differs between two equal sessions, or is set again when the body is replayed.
@@ -74,7 +74,7 @@ struct RecordedResponse: Sendable, Equatable {
     }
 
     private static let volatilePrefixes = [
-        "cf-", "connector-host-", "ratelimit", "x-amz-", "x-cache", "x-ratelimit",
+        "cf-", "connector-host-", "ratelimit", "x-amz-cf-", "x-amz-id-", "x-amz-request-", "x-cache", "x-ratelimit",
     ]
 
     private static let volatile: Set<String> = [

@@ -47,6 +47,13 @@ struct RecordedTexts {
         return clean == text ? text : clean.replacing(Secret.mask, with: Self.placeholder)
     }
 
+    /// Counts the tokens that the headers of a response issue as secrets from now on.
+    func addTokens(of headers: HTTPFields) {
+        var tokens = IssuedTokens()
+        tokens.find(in: headers)
+        redactor.add(tokens.secrets)
+    }
+
     /// JSON of a response. The tokens that it issues count as secrets from now on.
     func response(_ value: JSONValue) -> JSONValue {
         var tokens = IssuedTokens()

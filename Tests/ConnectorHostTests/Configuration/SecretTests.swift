@@ -150,8 +150,11 @@ import Testing
             let value = #expect(throws: ConfigurationErrors.self) { try Configuration(parsing: text) }
             #expect(value?.errors.map(\.message) == [told])
             let options = ConnectorHost.Options(environment: .process, pluginDirectories: [])
-            let path = #expect(throws: ConfigurationErrors.self) { try options.checkPaths() }
+            let source = ConfigurationSource(options)
+            let empty = try Configuration(connectors: [])
+            let path = #expect(throws: ConfigurationErrors.self) { _ = try source.resolve(empty) }
             #expect(path?.errors.map(\.message) == [told])
+            #expect(options.environmentDirectories.isEmpty)
         }
     }
 }

@@ -168,6 +168,21 @@ import Testing
         for token in [long, late] { #expect(redactor.redact(token) == token) }
     }
 
+    @Test func `a recording has the fields of a file in S3, and not those that name a request`() throws {
+        let session = RecordingBench()
+        let recording = GateRecording(RecordingTarget(session.file), clock: session.clock, workers: WorkerThreads())
+        let response = HTTPResponse(
+            status: 200,
+            headers: [
+                "x-amz-meta-sha256": "9f86d081", "x-amz-bucket-region": "eu-central-1", "x-amz-cf-pop": "FRA56-C1",
+                "x-amz-request-id": "4442587FB7D0A2F9", "x-amz-id-2": "vlR7PnpV2Ce81l0PRw6j",
+            ]
+        )
+        recording.add(.success(response), to: request("/a"), below: "", Redactor(), Logger(label: "test"))
+        let headers = try #require(session.answers.first?["headers"])
+        #expect(headers == ["x-amz-bucket-region": "eu-central-1", "x-amz-meta-sha256": "9f86d081"])
+    }
+
     @Test func `a recording keeps what has room in it, and counts what has not`() {
         let limit = 16 << 10
         let answers = (0..<200).map { number -> JSONValue in

@@ -217,6 +217,20 @@ import Testing
         try await session.replay { try await ask($0, $1) }
     }
 
+    @Test func `a token that the vendor hands out in a header is nowhere in the recording`() async throws {
+        let token = "tok-5f1d7a90b2c4"
+        let server = LoopbackServer { _ in
+            let headers = [("X-Subject-Token", token), ("Authorization", "Bearer \(token)")]
+            return .response(200, headers, Array("{\"id\":\"\(token)\"}".utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        #expect(await session.plugin().request("GET", server.url("/a")).code == 200)
+        let answer = try #require(session.answers.first)
+        #expect(answer["headers"] == ["authorization": "Bearer redacted", "x-subject-token": "redacted"])
+        #expect(answer["json"] == ["id": "redacted"])
+    }
+
     @Test(arguments: [
         (#""password":9988776655443322"#, "9988776655443322"), (#""password":"Sh0rt7x""#, "Sh0rt7x"),
         (#""token":["tok-5f1d7a90b2c4",7]"#, "tok-5f1d7a90b2c4"), (#""token":{"value":"Sh0rt7x"}"#, "Sh0rt7x"),

@@ -136,6 +136,24 @@ import Testing
         }
     }
 
+    @Test func `of paths with a secret, one that fits fewer requests comes before one that fits more`() async throws {
+        let server = LoopbackServer { .response(200, [], Array("\($0.line.utf8.count)".utf8)) }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async -> [String] {
+            let key = "{{secret:key}}"
+            var texts: [String] = []
+            for path in ["/bot\(key)", "/bot\(key)/send", "/bot\(key)/\(key)/list", "/bot/about"] {
+                let end = await plugin.request("GET", url + path)
+                texts.append("\(end.text)\(end.message)")
+            }
+            return texts
+        }
+        let recorded = await ask(session.plugin(), server.url(""))
+        #expect(Set(recorded).count == recorded.count)
+        try await session.replay { #expect(await ask($0, $1) == recorded) }
+    }
+
     @Test func `a secret in the request is in no message`() async throws {
         let session = await Self.record([("GET", "/v1/notes?page=2", "")])
         try await session.replay { plugin, url in
