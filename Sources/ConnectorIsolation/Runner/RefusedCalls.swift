@@ -68,10 +68,10 @@ struct RefusedCalls: ~Copyable {
     /// Takes what has come through the descriptor.
     ///
     /// - Parameters:
-    ///   - events: What `poll` has found there.
+    ///   - events: What `poll` has found there; not nothing.
     ///   - isReported: Whether a refused call is news: before it has a plugin, the runner tries what is forbidden.
     mutating func take(_ events: Int16, isReported: Bool) -> News? {
-        guard let number, events != 0 else { return nil }
+        guard let number else { return nil }
         guard events & Int16(POLLIN) != 0 else {
             // No thread has the filter anymore. A kernel before 6.11 would wait for a call forever.
             source = nil

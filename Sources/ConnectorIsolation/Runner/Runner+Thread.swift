@@ -35,7 +35,8 @@ extension Runner {
             guard unsafe poll(&entries, nfds_t(entries.count), patience) >= 0 else { continue }
             if entries[3].revents != 0 { drainWake() }
             if entries[2].revents != 0 { lines.read(child.output) { onLine(self, $0) } }
-            if let news = refusedCalls.take(entries[4].revents, isReported: hasAnswered) { take(news) }
+            let events = entries[4].revents
+            if events != 0, let news = refusedCalls.take(events, isReported: hasAnswered) { take(news) }
             if entries[0].revents != 0, !receive(&assembler) { break }
             do throws(OutgoingMessages.Refusal) {
                 wait = try outgoing.flush()
