@@ -510,12 +510,6 @@ let package = Package(
         }
 )
 
-// Nothing imports the module of a test target. By default, the compiler makes it in a job of its own, which expands the macros of all
-// tests once more, and takes a tenth of the time.
-for target in package.targets where target.type == .test {
-    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-no-emit-module-separately"])]
-}
-
 if let sanitizer {
     let plain = Set([nil, sanitizer].flatMap { plainTests[$0] ?? [] })
     package.targets.removeAll { plain.contains($0.name) }

@@ -110,8 +110,9 @@ static void *open_library(void) {
 #ifdef __APPLE__
     return dlopen("libnats.dylib", RTLD_NOW | RTLD_LOCAL);
 #else
-    /* The file name contains the minor version: first that of Debian 12, then later ones. */
-    for (int minor = 4; minor < 32; minor++) {
+    /* The file name contains the minor version. The newest comes first: those before 3.8 spin while a server does not answer
+     * (github.com/nats-io/nats.c, pull request 707). */
+    for (int minor = 31; minor >= 4; minor--) {
         char name[32];
         snprintf(name, sizeof name, "libnats.so.3.%d", minor);
         void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);

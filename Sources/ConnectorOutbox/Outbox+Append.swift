@@ -11,13 +11,16 @@ extension Outbox {
     ///
     /// A connector whose outbox is full follows its policy: the caller waits, or events are dropped.
     ///
-    /// - Parameter deadline: When to stop waiting for room, by the outbox's clock.
+    /// - Parameters:
+    ///   - deadline: When to stop waiting for room, by the outbox's clock.
+    ///   - stage: Learns how far the append has come, and can end it before the engine has the events; nil for none.
     /// - Returns: The connectors that the events are stored for.
     /// - Throws: `timed-out` or `cancelled` while it waits for room; `not-open` once the host closes; `storage`.
     package func append(
         _ events: [OutboxEvent],
         to paths: [String],
-        by deadline: UInt64 = .max
+        by deadline: UInt64 = .max,
+        stage: AppendStage? = nil
     ) async throws(ConnectorError) -> [String] {
         let bytes = events.reduce(0) { $0 + $1.payload.count }
         do throws(ConnectorError) {
@@ -28,8 +31,9 @@ extension Outbox {
             }
             let engine = if let open { open } else { try await engine() }
             guard bounds.isEmpty else {
-                return try await append(events, bytes, to: paths, within: bounds, engine, by: deadline)
+                return try await append(events, bytes, to: paths, within: bounds, engine, by: deadline, stage)
             }
+            try stage?.enter(.storing)
             // Weak, so that an outbox never ends on the engine's thread: its caller has it.
             let step = try await engine.append(events, to: paths) { [weak self] step in
                 self?.stored(events, bytes, step, for: paths, engine)
@@ -46,6 +50,63 @@ extension Outbox {
         }
     }
 
+    /// As ``append(_:to:by:stage:)``, but at the deadline the caller does not wait for the store either, such as for another process that
+    /// has locked its file.
+    package func append(
+        _ events: [OutboxEvent],
+        to paths: [String],
+        noLaterThan deadline: UInt64
+    ) async throws(ConnectorError) -> [String] {
+        let (stage, ended) = (AppendStage(), OneShot<Result<[String], ConnectorError>>())
+        let storing = Task { [self] in
+            do throws(ConnectorError) {
+                ended.send(.success(try await append(events, to: paths, by: deadline, stage: stage)))
+            } catch {
+                ended.send(.failure(error))
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await ended.wait(by: deadline, on: dependencies.clock)
+        } onCancel: {
+            stage.abandon()
+            storing.cancel()
+        }
+        guard let result = result ?? ended.value else {
+            let reached = stage.abandon()
+            storing.cancel()
+            throw late(reached)
+        }
+        return try result.get()
+    }
+
+    /// Says why events were not stored by the deadline, and whether they may be yet.
+    ///
+    /// - Parameter stage: How far their append had come.
+    private func late(_ stage: AppendStage.Stage) -> ConnectorError {
+        switch stage {
+        case .opening:
+            ConnectorError(
+                .timedOut,
+                "the outbox was not open by the call's deadline",
+                fix:
+                    "the event was not stored: find the process that keeps the outbox locked, such as one that salvages its damaged file, "
+                    + "or send the event again later",
+                isRetryable: true
+            )
+        case .waiting(let path): full(path)
+        case .storing:
+            ConnectorError(
+                .timedOut,
+                "the outbox had not stored the event by the call's deadline: another process may have locked it, or its disk or servers "
+                    + "may be slow",
+                fix: advice(
+                    "the event may still be stored: look for it with connector-host outbox list before you send it again",
+                    inMemory: "the event may still be stored, in memory: look at the report before you send it again"
+                )
+            )
+        }
+    }
+
     /// Stores events where the queues have room, in one step if the engine can; waits for room where the policy says so.
     private func append(
         _ events: [OutboxEvent],
@@ -53,18 +114,20 @@ extension Outbox {
         to paths: [String],
         within bounds: [String: QueueBound],
         _ engine: any OutboxEngine,
-        by deadline: UInt64
+        by deadline: UInt64,
+        _ stage: AppendStage?
     ) async throws(ConnectorError) -> [String] {
         while true {
             // This process knows only its own events; the engine knows what the others have stored.
-            try await waitForRoom(at: paths, bytes, within: bounds, by: deadline) { _, _ in }
+            try await waitForRoom(at: paths, bytes, within: bounds, by: deadline, stage) { _, _ in }
+            try stage?.enter(.storing)
             let outcome = try await engine.append(events, to: paths, within: bounds) { [weak self] outcome in
                 guard let self, outcome.full == nil else { return }
                 noteDropped(outcome, of: events.count, among: paths)
                 stored(events, bytes, outcome.step, for: outcome.paths, engine)
             }
             guard let outcome else {
-                return try await appendReserved(events, bytes, to: paths, within: bounds, engine, by: deadline)
+                return try await appendReserved(events, bytes, to: paths, within: bounds, engine, by: deadline, stage)
             }
             guard outcome.full != nil else {
                 await finish(outcome.step, for: outcome.paths, engine)
@@ -119,7 +182,7 @@ extension Outbox {
         )
         let (deliveries, started) = state.withLock { state in
             var (deliveries, started): ([Delivery], [Delivery]) = ([], [])
-            if !state.isLost { state.fault = nil }
+            if !state.isOut { state.fault = nil }
             for path in taking {
                 state.statistics.note(change, of: path, revision: step.revision)
                 state.release(reserved, of: path)
@@ -158,15 +221,17 @@ extension Outbox {
         to paths: [String],
         within bounds: [String: QueueBound],
         _ engine: any OutboxEngine,
-        by deadline: UInt64
+        by deadline: UInt64,
+        _ stage: AppendStage?
     ) async throws(ConnectorError) -> [String] {
         var refused: [String] = []
-        try await waitForRoom(at: paths, bytes, within: bounds, by: deadline) { state, full in
+        try await waitForRoom(at: paths, bytes, within: bounds, by: deadline, stage) { state, full in
             refused = full.filter { bounds[$0]?.whenFull == .dropNewest }
             for path in paths where !refused.contains(path) { state.reserved[path, default: 0] += bytes }
         }
         let taking = paths.filter { !refused.contains($0) }
         do throws(ConnectorError) {
+            try stage?.enter(.storing)
             for path in refused {
                 let revision = try await engine.countDropped(events.count, of: path)
                 state.withLock { $0.statistics.note(.turnedAway(count: events.count), of: path, revision: revision) }
@@ -225,22 +290,19 @@ extension Outbox {
         _ bytes: Int,
         within bounds: [String: QueueBound],
         by deadline: UInt64,
+        _ stage: AppendStage?,
         _ body: (inout State, _ full: [String]) -> Void
     ) async throws(ConnectorError) {
-        func isFull(_ path: String, _ state: State) -> Bool {
-            guard let bound = bounds[path] else { return false }
-            let waiting = (state.statistics[path]?.bytes ?? 0).saturatingAdding(state.reserved[path] ?? 0)
-            return bound.excess(waiting: waiting, adding: bytes) > 0
-        }
         while true {
             let blocking = state.withLock { state -> String? in
-                let full = paths.filter { isFull($0, state) }
+                let full = paths.filter { state.isFull($0, bounds[$0], bytes) }
                 if let path = full.first(where: { bounds[$0]?.whenFull == .block }) { return path }
                 body(&state, full)
                 return nil
             }
             guard let blocking else { return }
-            try await waitForRoom(at: blocking, by: deadline) { !isFull(blocking, $0) }
+            try stage?.enter(.waiting(at: blocking))
+            try await waitForRoom(at: blocking, by: deadline) { !$0.isFull(blocking, bounds[blocking], bytes) }
         }
     }
 
@@ -265,17 +327,18 @@ extension Outbox {
 
     /// Says that the queue of a connector had no room in time, and why.
     private func full(_ path: String) -> ConnectorError {
-        let (condition, isDelivering) = (condition(of: path), state.withLock { $0.isDraining && $0.lock != nil })
+        let condition = condition(of: path)
+        let (isDraining, isDelivering) = state.withLock { ($0.isDraining, $0.isDraining && $0.lock != nil) }
         let bytes = statistics(of: path)?.bytes ?? 0
         let reason =
             switch condition {
             case .paused(let failure, _), .delivering(let failure?): "the vendor takes no events: \(failure.reason)"
             case .waitingForGate: "the gate is not open"
             case .idle, .delivering: "the vendor takes events more slowly than they come"
+            case nil where isDelivering: "the connector is not in the tree"
+            case nil where !isDraining && dependencies.delivers: "the host is not open, and delivers nothing before"
             case nil:
-                isDelivering
-                    ? "the connector is not in the tree"
-                    : "this process does not deliver; connector-host status says why nothing leaves the queue of the one that does"
+                "this process does not deliver; connector-host status says why nothing leaves the queue of the one that does"
             }
         return ConnectorError(
             .timedOut,
@@ -289,6 +352,13 @@ extension Outbox {
 }
 
 extension Outbox.State {
+    /// Whether a queue has no room for more bytes; false without a bound.
+    fileprivate func isFull(_ path: String, _ bound: QueueBound?, _ bytes: Int) -> Bool {
+        guard let bound else { return false }
+        let waiting = (statistics[path]?.bytes ?? 0).saturatingAdding(reserved[path] ?? 0)
+        return bound.excess(waiting: waiting, adding: bytes) > 0
+    }
+
     /// Gives up bytes that were reserved in a queue.
     fileprivate mutating func release(_ bytes: Int, of path: String) {
         guard let reserved = reserved[path] else { return }

@@ -10,17 +10,45 @@ extension Outbox {
     /// The interval, in nanoseconds, of polling for the changes of other processes.
     private static let interval: UInt64 = 1_000_000_000
 
-    /// Opens the engine, so that the statistics are known; delivers nothing.
-    package func inspect() async throws(ConnectorError) { _ = try await engine() }
-
     /// Takes the right to deliver now, rather than when the first delivery starts.
     ///
     /// - Throws: `conflict` if another host has it; `storage` if the outbox cannot be used.
     package func claim() async throws(ConnectorError) {
         _ = try await engine()
+        try takeLock()
+    }
+
+    /// Takes the right to deliver, unless this process has it.
+    ///
+    /// A disk that hangs holds only those who take the lock: they take turns in `locking`, the outer of the two locks, and ``state`` is free
+    /// while they wait for the file. So no turn meets the lock file of another one, and only ``close(within:)`` may come in between: if it
+    /// began before the lock arrived, the lock is dropped here, otherwise by `close`.
+    ///
+    /// - Returns: Whether this process did not have it before.
+    /// - Throws: `conflict` if another host has it; `storage`; `not-open` once the outbox closes.
+    @discardableResult
+    private func takeLock() throws(ConnectorError) -> Bool {
+        try locking.withLock { _ throws(ConnectorError) in
+            let (isClosing, isHeld) = state.withLock { ($0.isClosing, $0.lock != nil) }
+            guard !isClosing else { throw .hostClosed }
+            guard !isHeld else { return false }
+            try put(dependencies.lock())
+            return true
+        }
+    }
+
+    /// Locks the new lock file if that of this process was removed, such as with its directory. Takes its turn as ``takeLock()`` does.
+    private func renewLock() {
+        locking.withLock { _ in
+            guard let lock = state.withLock(\.lock), !lock.isInPlace, let new = try? dependencies.lock() else { return }
+            try? put(new)
+        }
+    }
+
+    private func put(_ lock: DeliveryLock) throws(ConnectorError) {
         try state.withLock { state throws(ConnectorError) in
             guard !state.isClosing else { throw .hostClosed }
-            if state.lock == nil { state.lock = try dependencies.lock() }
+            state.lock = lock
         }
     }
 
@@ -43,14 +71,15 @@ extension Outbox {
     /// Starts the deliveries, unless another process has the right to deliver.
     func deliver() async {
         guard let engine = try? await engine() else { return }
-        let (started, late) = state.withLock { state -> ([Delivery], [String]) in
-            guard state.isDraining, !state.isClosing else { return ([], []) }
+        let isWanted = state.withLock { state in
+            guard state.isDraining, !state.isClosing else { return false }
             watch(&state)
-            // The connectors that were moved or removed while this process could not deliver.
-            let late = state.lock == nil ? state.gone : []
-            if state.lock == nil { state.lock = try? dependencies.lock() }
-            guard state.lock != nil else { return ([], []) }
-            return (state.statistics.paths.compactMap { begin($0, engine, &state) }, late)
+            return true
+        }
+        let isNew = isWanted && (try? takeLock()) == true
+        let (started, late) = state.withLock { state in
+            // Some connectors may have been moved or removed while this process could not deliver.
+            (state.statistics.paths.compactMap { begin($0, engine, &state) }, isNew ? state.gone : [])
         }
         run(started)
         dependencies.onChange()
@@ -115,14 +144,9 @@ extension Outbox {
 
     /// Polls the engine, and schedules the next poll. A slow engine is polled less often, never twice at a time.
     private func look() async {
-        let isWanted = state.withLock { state in
-            guard !state.isClosing else { return false }
-            // The lock file may have been removed with the directory: lock the new one.
-            if state.lock?.isInPlace == false { state.lock = (try? dependencies.lock()) ?? state.lock }
-            return true
-        }
+        renewLock()
         announceDeadLetters(at: dependencies.clock.now())
-        if isWanted { await poll() }
+        if !isClosing { await poll() }
         state.withLock { state in
             state.timer = nil
             watch(&state)

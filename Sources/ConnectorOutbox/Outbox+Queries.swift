@@ -5,7 +5,7 @@ package import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Queries: the state of queues and events, and waiting for changes.
+/// The state of queues and deliveries, notices that change it, and waiting for changes.
 extension Outbox {
     /// The statistics of a connector's queue; nil if it never had an event.
     package func statistics(of path: String) -> QueueStatistics? { state.withLock { $0.statistics[path] } }
@@ -43,7 +43,7 @@ extension Outbox {
     }
 
     /// What a connector's delivery is doing; nil if this process delivers nothing.
-    package func condition(of path: String) -> Delivery.Condition? {
+    package func condition(of path: String) -> DeliveryCondition? {
         state.withLock { $0.deliveries[path] }?.condition
     }
 
@@ -117,11 +117,17 @@ extension Outbox {
             throw ConnectorError(
                 .cancelled,
                 "the task was cancelled before the outbox was empty",
-                fix: "the events stay in the outbox: connector-host outbox list"
+                fix: advice(
+                    "the events stay in the outbox: connector-host outbox list",
+                    inMemory: "the events stay in the outbox, in the memory of this process"
+                )
             )
         }
         return false
     }
+
+    /// What to do about events: with a command, or in the application if they are in its memory, where no command can see them.
+    func advice(_ command: String, inMemory call: String) -> String { dependencies.isInMemory ? call : command }
 
     /// Runs a closure, and cancels it at a limit.
     func limited<Value: Sendable>(to limit: Duration?, _ body: @escaping @Sendable () async -> Value) async -> Value? {

@@ -27,7 +27,7 @@ extension Outbox {
         await previous?.wait()
         let ended = state.withLock { state in state.deliveries.values.filter { !state.keeps($0) } }
         await end(ended, by: deadline)
-        // A connector that comes back later is another one.
+        // A connector that returns later inherits no pause.
         state.withLock { state in state.pauses = state.pauses.filter { state.targets[$0.key] != nil } }
         // An outbox in which nothing was stored stays unopened.
         if isOpen { await deliver() }

@@ -26,10 +26,14 @@ package final class Outbox: Sendable {
         package var jitter: @Sendable (UInt64) -> UInt64
         /// Where deliveries run.
         package var executor: any TaskExecutor
+        /// Whether this process delivers once its host opens.
+        package var delivers: Bool
+        /// Whether the events are in the memory of this process, where no command can see them.
+        package var isInMemory: Bool
         /// Called when the statistics of a queue or the condition of a delivery have changed.
         package var onChange: @Sendable () -> Void
         /// Called when the store can no longer be used, with the reason, and with nil once it can be used again.
-        package var onLoss: @Sendable (ConnectorError?) -> Void
+        package var onOutage: @Sendable (ConnectorError?) -> Void
         /// Called when the deliveries to a connector begin to fail, with the reason, and with nil once one has succeeded.
         package var onPause: @Sendable (_ path: String, DeliveryFailure?) -> Void
         /// Called at most once a minute for a connector whose events have become dead letters, with their number since the last call and
@@ -43,8 +47,10 @@ package final class Outbox: Sendable {
             clock: any HostClock,
             jitter: @escaping @Sendable (UInt64) -> UInt64,
             executor: any TaskExecutor,
+            delivers: Bool = true,
+            isInMemory: Bool = false,
             onChange: @escaping @Sendable () -> Void,
-            onLoss: @escaping @Sendable (ConnectorError?) -> Void = { _ in },
+            onOutage: @escaping @Sendable (ConnectorError?) -> Void = { _ in },
             onPause: @escaping @Sendable (_ path: String, DeliveryFailure?) -> Void = { _, _ in },
             onDead: @escaping @Sendable (_ path: String, _ count: Int, DeliveryFailure) -> Void = { _, _, _ in }
         ) {
@@ -53,8 +59,10 @@ package final class Outbox: Sendable {
             self.clock = clock
             self.jitter = jitter
             self.executor = executor
+            self.delivers = delivers
+            self.isInMemory = isInMemory
             self.onChange = onChange
-            self.onLoss = onLoss
+            self.onOutage = onOutage
             self.onPause = onPause
             self.onDead = onDead
         }
@@ -101,13 +109,15 @@ package final class Outbox: Sendable {
         /// Why events cannot be stored; nil if the last one was.
         var fault: ConnectorError?
         /// Whether the store could not be used when this process last opened or polled it.
-        var isLost = false
+        var isOut = false
         /// The engine's durability guarantee; nil until it has opened.
         var stability: String?
     }
 
     let dependencies: Dependencies
     let state: Mutex<State>
+    /// Held by the task that takes the right to deliver, which may wait for a disk; never taken under ``state``.
+    let locking = Mutex(())
     let receipts = ReceiptSubscriptions()
 
     /// Prepares an outbox without opening or starting anything.
@@ -195,13 +205,13 @@ package final class Outbox: Sendable {
     /// The fault ends with the outage, whether opening, polling or storing met it: the next event tells whether events can be stored.
     package func noteStore(failure: ConnectorError?) {
         let (isOther, isNew) = state.withLock { state -> (Bool, Bool) in
-            guard !state.isClosing, failure != nil || state.isLost else { return (false, false) }
-            let isOther = state.isLost != (failure != nil)
+            guard !state.isClosing, failure != nil || state.isOut else { return (false, false) }
+            let isOther = state.isOut != (failure != nil)
             let isNew = isOther || state.fault?.message != failure?.message
-            (state.isLost, state.fault) = (failure != nil, failure)
+            (state.isOut, state.fault) = (failure != nil, failure)
             return (isOther, isNew)
         }
-        if isOther { dependencies.onLoss(failure) }
+        if isOther { dependencies.onOutage(failure) }
         if isNew { dependencies.onChange() }
     }
 

@@ -105,7 +105,10 @@ public struct Receipt: Sendable {
             throw ConnectorError(
                 isCancelled ? .cancelled : .timedOut,
                 "the event \(id) is not delivered yet",
-                fix: "it stays in the outbox: connector-host outbox explain \(id)",
+                fix: outbox.advice(
+                    "it stays in the outbox: connector-host outbox explain \(id)",
+                    inMemory: "it stays in the outbox, in the memory of this process: await the receipt again"
+                ),
                 isRetryable: !isCancelled
             )
         }
@@ -128,7 +131,12 @@ public struct Receipt: Sendable {
             isClosed ? .notOpen : .partial,
             "the event \(id) was not delivered to \(failures.filter { !$0.isSuccess }.map(\.connector).joined(separator: ", "))",
             fix: isStored
-                ? "see why: connector-host outbox explain \(id)"
+                ? outbox.advice(
+                    "see why: connector-host outbox explain \(id)",
+                    inMemory: isClosed
+                        ? "send it again: the outbox was in memory, and has ended with the host"
+                        : "see why: deadLetters(of:) of the host"
+                )
                 : dropped.first.flatMap { DeliveryChange.turnedAway(at: $0).fix },
             cause: failures.compactMap(\.error?.description).joined(separator: "; "),
             isRetryable: isClosed

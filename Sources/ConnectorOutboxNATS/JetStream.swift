@@ -85,8 +85,7 @@ struct JetStream: Sendable {
     ) async throws(ConnectorError) {
         if let notice, notice.isDenied { throw connection.denial(notice.description) }
         guard clock.now() < deadline, !Task.isCancelled else {
-            if !Task.isCancelled { connection.renew(ifSilentSince: deadline - min(deadline, waits.limit)) }
-            throw connection.error(
+            let failure = connection.error(
                 .storage,
                 isReachable
                     ? "the outbox cannot be used: the NATS servers do not respond"
@@ -96,8 +95,15 @@ struct JetStream: Sendable {
                 cause: notice?.description,
                 isRetryable: true
             )
+            if !Task.isCancelled { connection.renew(ifSilentSince: deadline - min(deadline, waits.limit), failure) }
+            throw failure
         }
-        if !isReachable { _ = await OneShot<Void>().wait(by: clock.now().saturatingAdding(waits.pause), on: clock) }
+        if !isReachable { await wait(for: waits.pause) }
+    }
+
+    /// Waits for a time in nanoseconds.
+    func wait(for time: UInt64) async {
+        _ = await OneShot<Void>().wait(by: clock.now().saturatingAdding(time), on: clock)
     }
 
     /// Sends several messages and awaits a response to each; repeats those without one after a timeout.

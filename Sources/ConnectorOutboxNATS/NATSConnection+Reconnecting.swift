@@ -69,18 +69,13 @@ extension NATSConnection {
 
     /// Gives up the connection if nothing has arrived since a time: the library notices neither that a server has withdrawn its
     /// subscription nor that none will ever accept its certificates.
-    func renew(ifSilentSince time: UInt64) {
+    ///
+    /// - Parameter failure: The error of what is sent until there is another connection.
+    func renew(ifSilentSince time: UInt64, _ failure: ConnectorError) {
         let number = state.withLock { state -> UInt64? in
             state.library != nil && max(state.openedAt, pending.arrival) < time ? state.begun : nil
         }
-        guard let number else { return }
-        let failure = ConnectorError(
-            .storage,
-            "the outbox cannot be used: the NATS servers do not respond",
-            fix: "check that the servers run with --jetstream, and that a majority of the cluster is up",
-            isRetryable: true
-        )
-        lose(number, failure)
+        if let number { lose(number, failure) }
     }
 
     /// Tries to connect after a delay, until it succeeds or the connection is closed.

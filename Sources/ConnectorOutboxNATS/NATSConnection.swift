@@ -175,7 +175,7 @@ final class NATSConnection: Sendable {
             // Servers that are away are looked for all the time; those that refuse are asked ever less often.
             if !isReachable { state.withLock { $0.attempt = nil } }
             var cause = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            if isReachable, let expiry = settings.expiry, expiry <= clock.wallTime() {
+            if isReachable, let expiry = user?.expiry, expiry <= clock.wallTime() {
                 cause += "; the user's JWT has expired at \(expiry)"
             }
             let limit = cnats_is_overdue(status) ? " within \(settings.waits.connectionText)" : ""
@@ -300,31 +300,28 @@ final class NATSConnection: Sendable {
         _ headers: NATSHeaders = NATSHeaders()
     ) throws(ConnectorError) {
         let reply = reply.map { "\(pending.inbox).\($0)" }
-        // The library does its own locking, so the lock is not held during the call.
-        let library = state.withLock(\.library)
-        guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else {
-            throw disconnection
-        }
-        let status = unsafe Self.withText(reply) { reply in
-            unsafe Self.withText(headers.id) { id in
-                unsafe Self.withText(headers.event) { event in
-                    unsafe Self.withText(headers.failure) { failure in
-                        var headers = unsafe cnats_headers(id: id, event: event, failure: failure)
-                        return unsafe data.withUnsafeBytes { bytes in
-                            unsafe cnats_publish(
-                                connection,
-                                subject,
-                                reply,
-                                &headers,
-                                bytes.baseAddress,
-                                bytes.count
-                            )
+        let sent: Int32? = unsafe withLibrary { connection in
+            unsafe Self.withText(reply) { reply in
+                unsafe Self.withText(headers.id) { id in
+                    unsafe Self.withText(headers.event) { event in
+                        unsafe Self.withText(headers.failure) { failure in
+                            var headers = unsafe cnats_headers(id: id, event: event, failure: failure)
+                            return unsafe data.withUnsafeBytes { bytes in
+                                unsafe cnats_publish(
+                                    connection,
+                                    subject,
+                                    reply,
+                                    &headers,
+                                    bytes.baseAddress,
+                                    bytes.count
+                                )
+                            }
                         }
                     }
                 }
             }
         }
-        withExtendedLifetime(library) {}
+        guard let status = sent else { throw disconnection }
         guard status != 0 else { return }
         guard !cnats_is_too_large(status) else { throw Self.tooLarge(data.count) }
         throw ConnectorError(
@@ -350,7 +347,7 @@ final class NATSConnection: Sendable {
         return limit <= 0 || size <= limit
     }
 
-    /// Calls a body with the library's connection; nil while there is none.
+    /// Calls a body with the library's connection; nil while there is none. The library does its own locking, so ``state`` is free meanwhile.
     private func withLibrary<Value>(_ body: (OpaquePointer) -> Value) -> Value? {
         let library = state.withLock(\.library)
         guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else { return nil }

@@ -29,6 +29,27 @@ struct NATSCredentials {
         guard found.count >= 2 else { return nil }
         (jwt, seed) = (found[0], found[1])
     }
+
+    /// When the token expires, which servers that refuse it do not say; nil if it does not, or cannot be read.
+    var expiry: Timestamp? {
+        let parts = jwt.split(separator: ".")
+        guard parts.count == 3 else { return nil }
+        // The alphabet of URLs, without padding.
+        let letters = parts[1].map { letter -> Character in
+            switch letter {
+            case "-": "+"
+            case "_": "/"
+            default: letter
+            }
+        }
+        var text = String(letters)
+        while !text.utf8.count.isMultiple(of: 4) { text += "=" }
+        guard let claims = Base64.decode(text).flatMap({ try? JSONValue(parsing: $0) }),
+            let seconds = claims["exp"]?.integer, seconds > 0
+        else { return nil }
+        let time = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        return time.overflow ? nil : Timestamp(nanoseconds: time.partialValue)
+    }
 }
 
 extension NATSSettings {

@@ -181,7 +181,7 @@ extension NATSEngine.State {
             streams = Array((streams + [stream].compactMap(\.self)).suffix(2))
         }
         for (path, consumer) in consumers {
-            // One that was gone for a while is another one, too.
+            // A consumer that was gone for a while is a new one.
             let isAnother = slots[path] != consumer.slot || consumer.isAnother(than: created[path])
             if isAnother { (leases[path], oldest[path]) = (nil, nil) }
             leases[path, default: NATSLeases(lease: consumer.lease)].lease = consumer.lease

@@ -207,11 +207,7 @@ package final class NATSEngine: OutboxEngine {
         let slots = state.withLock(\.slots)
         return try paths.map { path throws(ConnectorError) in
             guard let slot = slots[path] else {
-                throw ConnectorError(
-                    .missing,
-                    "the outbox is not prepared: the stream \(layout.stream) has no consumer for \(path)",
-                    fix: NATSSchema.migration
-                )
+                throw jetStream.missing("the stream \(layout.stream) has no consumer for \(path)")
             }
             return slot
         }

@@ -102,30 +102,18 @@ struct NATSLayout: Sendable {
     // MARK: Settings
 
     /// The settings of the stream of waiting events.
-    func stream(replicas: Int) -> JSONObject {
-        var object = shared(replicas)
-        object["name"] = .string(stream)
-        object["subjects"] = [.string(subjects)]
-        object["retention"] = "limits"
-        object["duplicate_window"] = .integer(120_000_000_000)
-        return object
-    }
+    func stream(replicas: Int) -> JSONObject { settings(of: stream, subjects, replicas) }
 
     /// The settings of the stream of dead letters.
-    func deadStream(replicas: Int) -> JSONObject {
-        var object = shared(replicas)
-        object["name"] = .string(deadStream)
-        object["subjects"] = [.string(deadSubjects)]
-        object["retention"] = "limits"
-        object["duplicate_window"] = .integer(120_000_000_000)
-        return object
-    }
+    func deadStream(replicas: Int) -> JSONObject { settings(of: deadStream, deadSubjects, replicas) }
 
-    /// The settings of both streams. A full stream refuses events instead of discarding old ones.
-    private func shared(_ replicas: Int) -> JSONObject {
+    /// The settings of a stream. A full one refuses events instead of discarding old ones.
+    private func settings(of stream: String, _ subjects: String, _ replicas: Int) -> JSONObject {
         [
             "storage": "file", "discard": "new", "num_replicas": .integer(Int64(replicas)),
             "max_msgs": -1, "max_bytes": -1, "max_age": 0, "max_msg_size": -1, "max_consumers": -1,
+            "name": .string(stream), "subjects": [.string(subjects)], "retention": "limits",
+            "duplicate_window": .integer(120_000_000_000),
         ]
     }
 

@@ -83,18 +83,13 @@ extension NATSSchema {
                 }
                 return consumers
             }
-            await rest(jetStream.waits.pause)
+            await jetStream.wait(for: jetStream.waits.pause)
             readings += 1
         }
     }
 
     /// How often to read the consumers until none share a slot.
     static let slotReadings = 10
-
-    /// Waits for a time in nanoseconds.
-    func rest(_ time: UInt64) async {
-        _ = await OneShot<Void>().wait(by: jetStream.clock.now().saturatingAdding(time), on: jetStream.clock)
-    }
 
     /// The consumers of the stream, by connector, also those that share a slot.
     func list(_ expected: [String]?) async throws(ConnectorError) -> [String: Consumer] {

@@ -131,7 +131,7 @@ struct NATSSchema: Sendable {
     func addConsumers(_ paths: [String], lease: UInt64, _ done: inout [String]) async throws(ConnectorError) {
         var consumers = try await consumers()
         let used = Set(consumers.values.map(\.slot))
-        // Nor does a new connector get a slot for which events are stored: they are for another one, whose consumer was deleted.
+        // A new connector gets no slot for which events are stored, either: they are another connector's, whose consumer was deleted.
         let stored = try await storedSlots()
         for path in paths.sorted() where consumers[path] == nil {
             let name = NATSLayout.token(path)
@@ -210,11 +210,11 @@ struct NATSSchema: Sendable {
                 // One whose program does not give it up is older, whatever the clocks of the servers say.
                 if reading == Self.slotReadings || others.contains(where: { $0.isOlder(than: consumer) }) {
                     _ = try await jetStream.call("CONSUMER.DELETE.\(layout.stream).\(name)")
-                    await rest(.random(in: 0...jetStream.waits.pause))
+                    await jetStream.wait(for: .random(in: 0...jetStream.waits.pause))
                     known = try await list(nil)
                     break
                 }
-                await rest(jetStream.waits.pause)
+                await jetStream.wait(for: jetStream.waits.pause)
             }
         }
         throw wrong("other programs create consumers at the same time", fix: "run the command again")

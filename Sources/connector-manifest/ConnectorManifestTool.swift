@@ -10,19 +10,26 @@ internal import ConnectorManifest
 @main
 struct ConnectorManifestTool {
     static func main() {
-        let arguments = CommandLine.arguments
-        guard arguments.count == 3 else {
+        let arguments = CurrentProcess.arguments
+        guard arguments.count == 2 else {
             StandardError.print("usage: connector-manifest NAME.connector.json OUTPUT.swift")
             CurrentProcess.exit(status: 64)
         }
+        guard let input = arguments[0], let output = arguments[1] else {
+            let number = arguments[0] == nil ? 1 : 2
+            StandardError.print(
+                "error: argument \(number) is not UTF-8; give the file, and the directories that lead to it, names in UTF-8"
+            )
+            CurrentProcess.exit(status: 64)
+        }
         do throws(ConnectorError) {
-            let text = try TextFile.read(arguments[1])
-            let (manifest, problems) = Manifest.read(text, file: arguments[1])
+            let text = try TextFile.read(input)
+            let (manifest, problems) = Manifest.read(text, file: input)
             guard problems.isEmpty, let manifest else { return fail(problems) }
-            var generator = PluginSourceGenerator(manifest, text: text, file: arguments[1])
+            var generator = PluginSourceGenerator(manifest, text: text, file: input)
             let source = try generator.source()
             guard generator.problems.isEmpty else { return fail(generator.problems) }
-            try TextFile.write(source, to: arguments[2])
+            try TextFile.write(source, to: output)
         } catch {
             fail([error])
         }

@@ -51,7 +51,20 @@ import Testing
         #expect(Timestamp(httpDate: text) == Timestamp(nanoseconds: seconds * 1_000_000_000))
     }
 
-    @Test(arguments: ["Sun Nov 6", "Sun Nev  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 CET", "a-b-c-d-e-f"])
+    @Test(arguments: [
+        ("Fri, 31 Dec 9999 23:59:59 GMT", "2496-12-31T23:59:59Z"),
+        ("Tue, 29 Feb 8888 08:49:37 GMT", "2496-02-29T08:49:37Z"),
+        ("Fri, 31 Dec 2500 23:59:59 GMT", "2500-12-31T23:59:59Z"),
+    ])
+    func `a date of HTTP in a year that no moment has is in one of the last`(_ text: String, _ expected: String) throws
+    {
+        #expect(try #require(Timestamp(httpDate: text)) == Timestamp(parsing: expected))
+    }
+
+    @Test(arguments: [
+        "Sun Nov 6", "Sun Nev  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 CET", "a-b-c-d-e-f",
+        "Sun, 06 Nov year 08:49:37 GMT",
+    ])
     func `no other date is`(_ text: String) {
         #expect(Timestamp(httpDate: text) == nil)
     }

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorPlatform
 import ConnectorTestSupport
 import Testing
 
@@ -65,6 +66,29 @@ struct OutboxModelTests {
             #expect(found.scene.route == .dead && found.scene.acts.isEmpty)
             let none = await content(PageAddress(.dead, search: "no such text"), model)
             #expect(none.scene.text.contains("no dead letters contain \"no such text\""))
+        }
+    }
+
+    @Test func `what a search has found is kept while the outbox says nothing new, for ten seconds at most`()
+        async throws
+    {
+        try await withHost { host, _ in
+            let clock = ManualHostClock()
+            let model = HostConsoleModel(host, clock: clock)
+            let route = Route.dead.searched(by: "track")
+            func found() async -> Int? { await model.snapshot(for: [route]).records[route]?.records.count }
+            var ids: [String] = []
+            for count in [2, 3] {
+                ids += try await refused(count - ids.count, host)
+                while host.report["a"]?.outbox?.dead != count { try await Task.checkedYield() }
+                #expect(await found() == count)
+            }
+            // Behind the host's back, so that its report stays the same.
+            let engine = try #require(host.outbox.outbox.openEngine)
+            #expect(try await engine.drop(RecordSelection(ids: [ids[0]], states: [.dead])) == 1)
+            #expect(await found() == 3)
+            clock.advance(by: .seconds(10))
+            #expect(await found() == 2)
         }
     }
 

@@ -63,7 +63,7 @@ struct PlanSceneTests {
     /// The snapshot of a model once its plan has been made.
     private func snapshot(_ model: HostConsoleModel) async throws -> ConsoleSnapshot {
         while true {
-            let snapshot = try await model.snapshot(for: [.plan])
+            let snapshot = await model.snapshot(for: [.plan])
             if snapshot.plan != nil { return snapshot }
             try await Task.checkedYield()
         }
@@ -77,7 +77,7 @@ struct PlanSceneTests {
         let test = try FileHost()
         await test.host.open()
         let model = HostConsoleModel(test.host)
-        let loading = ConsoleRegistry.standard.scene(for: .plan, of: try await model.snapshot(for: [.plan]))
+        let loading = ConsoleRegistry.standard.scene(for: .plan, of: await model.snapshot(for: [.plan]))
         #expect(loading.components.first?.state == .loading)
         var scene = try await scene(model)
         #expect(scene.text.contains("nothing to do: 1 connector runs as the file says"))

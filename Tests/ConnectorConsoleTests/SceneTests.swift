@@ -72,8 +72,8 @@ struct SceneTests {
         after.report.gates[1].state = .closed
         func changes(_ snapshot: ConsoleSnapshot) throws -> [StyledText.Span] {
             let scene = ConsoleRegistry.standard.scene(for: .gate("analytics"), of: snapshot)
-            let rows = try #require(scene.components.first { $0.id == "changes" }).rows
-            return rows.flatMap { $0.cells[1].spans }.filter { $0.style != .text }
+            let changes = try #require(scene.components.first { $0.id == "changes" })
+            return changes.rows.flatMap { $0.cells[1].spans }.filter { $0.style != .text }
         }
         typealias Span = StyledText.Span
         let proof = Span(text: "  authenticated: the key was accepted", style: .muted)
@@ -375,7 +375,8 @@ struct SceneTests {
     @Test(arguments: [
         ("event=A\u{202E}B <x>", #"$'event=A\342\200\256B <x>'"#),
         ("it's\\\n\u{1B}[31m", #"$'it\'s\\\n\033[31m'"#),
-        ("\u{FEFF}\u{E0041}", #"$'\357\273\277\363\240\201\201'"#),
+        ("\u{FEFF}\u{E0041}", #"$'\357\273\277\363\240\201\201'"#), ("a\u{3164}", #"$'a\343\205\244'"#),
+        ("❤\u{FE0F}", "'❤\u{FE0F}'"),
     ])
     func `a word with characters that no display shows is written with escapes that a shell reads`(
         _ word: String,

@@ -51,7 +51,7 @@ import Testing
         #expect(run(before) == 0)
         #expect(try build() == 1 && build() == 1)
         #expect(try readFile(at: "\(workspace.path)/output").isEmpty)
-        #expect(try readFile(at: "\(workspace.path)/calls") == "build -c debug\n")
+        #expect(try readFile(at: "\(workspace.path)/calls") == "build --disable-index-store -c debug\n")
     }
 
     @Test(arguments: [

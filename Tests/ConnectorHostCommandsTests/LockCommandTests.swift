@@ -86,6 +86,21 @@ import Testing
         #expect(inspected.status == 1 && !inspected.output.contains("\"outcome\""), "\(inspected)")
     }
 
+    @Test func `an id is tested only if the lock admits its plugin, and a file before it is locked`() async throws {
+        let workspace = try workspace()
+        let program = workspace.program.alone
+        let rule = ["--only", "manifest"]
+        #expect(try await program.run("lock").status == 0)
+        #expect(try await program.start(["test", "sync"] + rule).finish().status == 0)
+        try install("sync", workspace, change: grow)
+        let refused = try await program.start(["test", "sync"] + rule).finish()
+        #expect(refused.status == 1 && refused.error.contains("[not-locked]"), "\(refused)")
+        #expect(try await program.start(["test", "plugins/libsync.so"] + rule).finish().status == 0)
+        try workspace.write("{", to: "connectors.lock.json")
+        let damaged = try await program.start(["test", "sync"] + rule).finish()
+        #expect(damaged.status == 1 && damaged.error.contains("connectors.lock.json"), "\(damaged)")
+    }
+
     @Test func `an update shows what has changed, and needs --yes where there is no terminal`() async throws {
         let workspace = try workspace()
         #expect(try await workspace.program.run("lock").status == 0)

@@ -66,6 +66,29 @@ import Testing
         #expect(valid["warnings"] == [], "\(valid)")
     }
 
+    // Other systems refuse such names.
+    #if os(Linux)
+        @Test(arguments: [
+            "plugins", "schema", "lock", "inspect sync", "inspect --probe plugins/libsync.so", "test sync", "validate",
+        ])
+        func `directories that are not UTF-8 are refused by every command that would search them`(words: String)
+            async throws
+        {
+            let workspace = try Workspace()
+            #expect(shell("mkdir '\(workspace.path)/plugins'") == 0)
+            #expect(shell("cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/plugins'") == 0)
+            try workspace.configure([["name": "a", "plugin": "sync"]], plugins: ["plugins"])
+            let script = "export CONNECTOR_PLUGIN_PATH=\"$(printf '/x\\344')\"; exec \"$0\" \(words)"
+            let program = workspace.program.alone
+            let result = try await Child(start: "/bin/sh", ["-c", script, program.file], program).finish()
+            // They also have other reasons why a plugin does not load here.
+            let isVerdict = words.hasPrefix("inspect") || words.hasPrefix("test")
+            #expect(result.status == (isVerdict ? 1 : 2), "\(result)")
+            let told = "the environment variable CONNECTOR_PLUGIN_PATH is not UTF-8 text"
+            #expect("\(result.output)\(result.error)".contains(told), "\(result)")
+        }
+    #endif
+
     @Test func `a configuration that is named must exist`() async throws {
         let workspace = try Workspace()
         #expect(try await workspace.program.alone.run("plugins").status == 0)

@@ -64,6 +64,16 @@ import Testing
         #expect(result.error.contains("free space on the disk"), "\(result.error)")
     }
 
+    @Test func `a command gets variables that are not UTF-8 with the bytes that they have`() async throws {
+        let workspace = try workspace("http://127.0.0.1:1")
+        let script = """
+            export X="$(printf 'a\\377')"
+            exec "$0" record geocoder -- sh -c 'printf %s "$X" | od -An -tx1'
+            """
+        let result = try await Child(start: "/bin/sh", ["-c", script, Program.path], workspace.program).finish()
+        #expect(result.output == " 61 ff\n" && result.error.contains("nothing was recorded"), "\(result)")
+    }
+
     @Test func `a call is recorded, replays without its vendor, and is a case for test`() async throws {
         var file = ""
         var answer = ""

@@ -68,6 +68,18 @@ import Testing
             #expect(error?["message"]?.string?.hasPrefix("argument \(number) is not UTF-8") == true, "\(json)")
         }
 
+        @Test(arguments: [1, 2])
+        func `connector-manifest takes a path that is not UTF-8 for no other path`(number: Int) async throws {
+            let workspace = try Workspace()
+            for name in ["a", "a\u{FFFD}"] { try workspace.write("{}", to: name) }
+            let words = number == 1 ? "\"$(printf 'a\\377')\" a" : "a \"$(printf 'a\\377')\""
+            let tool = "\(Program.buildDirectory)/connector-manifest"
+            let result = try await Child(start: "/bin/sh", ["-c", "exec \"$0\" \(words)", tool], workspace.program)
+                .finish()
+            #expect(result.status == 64 && result.output.isEmpty, "\(result)")
+            #expect(result.error.hasPrefix("error: argument \(number) is not UTF-8"), "\(result)")
+        }
+
         @Test func `a working directory whose path is not UTF-8 is told, and its file is not missing`() async throws {
             let workspace = try Workspace()
             try workspace.configure([])

@@ -36,4 +36,24 @@ import Testing
         #expect(good.allSatisfy { field.problem(with: $0) == nil })
         #expect(bad.allSatisfy { field.problem(with: $0)?.hasPrefix("must be") ?? false })
     }
+
+    @Test(
+        arguments: [#"{"type": "number", "maximum": 1000}"#, #"{"type": "json"}"#],
+        [Double.nan, .infinity, -.infinity]
+    )
+    func `a number that JSON cannot write is refused, also inside of a value`(text: String, number: Double) throws {
+        let field = try field(text)
+        let problem = "has the number \(number), which JSON cannot write"
+        #expect(field.problem(with: .number(number)) == problem)
+        guard field.type == .json else { return }
+        #expect(field.problem(with: ["x": [1, .number(number)]]) == problem)
+    }
+
+    @Test func `a value that a plugin could not parse is refused`() throws {
+        var value: JSONValue = []
+        for _ in 1..<(JSONParser.depthLimit - 1) { value = [value] }
+        let field = try field(#"{"type": "json"}"#)
+        #expect(field.problem(with: value) == nil)
+        #expect(field.problem(with: [value]) == "must not be nested deeper than \(JSONParser.depthLimit - 1) levels")
+    }
 }

@@ -158,7 +158,7 @@ import Testing
             }
             #expect(error?.code == .notOpen)
             await #expect(throws: ConnectorError.self) { try await bench.outbox.claim() }
-            await #expect(throws: ConnectorError.self) { try await bench.outbox.inspect() }
+            await #expect(throws: ConnectorError.self) { _ = try await bench.outbox.engine() }
             let count = openings.load(ordering: .relaxed)
             #expect(count == (opens ? 1 : 0))
             let receipt = Receipt(id: "event-1", connectors: ["a"], outcomes: [], outbox: bench.outbox)

@@ -85,4 +85,19 @@ import Testing
         #expect(direct.loss == nil)
         await bench.outbox.close()
     }
+
+    @Test func `the errors about events in the memory of the process name no command, which could not see them`()
+        async throws
+    {
+        let bench = Bench(isInMemory: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let receipt = receipt(1, bench)
+        let waiting = Task { try await receipt.delivered() }
+        waiting.cancel()
+        let cancelled = await #expect(throws: ConnectorError.self) { try await waiting.value }
+        #expect(cancelled?.fix == "it stays in the outbox, in the memory of this process: await the receipt again")
+        await bench.outbox.close()
+        let closed = await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        #expect(closed?.fix?.contains("connector-host") != true, "\(String(describing: closed))")
+    }
 }

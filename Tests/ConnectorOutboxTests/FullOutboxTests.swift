@@ -12,10 +12,10 @@ import Testing
 /// Callers that wait for room in a full outbox.
 @Suite(.timeLimit(.minutes(3))) struct FullOutboxTests {
     /// An outbox with room for two of three events.
-    private func full(_ folder: Folder? = nil) async throws -> Bench {
+    private func full(_ folder: Folder? = nil, delivers: Bool = true) async throws -> Bench {
         var policy = DeliveryPolicy()
         policy.maximumBytes = 250
-        let bench = Bench(policy: policy, folder: folder)
+        let bench = Bench(policy: policy, folder: folder, delivers: delivers)
         _ = try await bench.outbox.append(bench.events(1...2, bytes: 100), to: ["a"])
         return bench
     }
@@ -62,9 +62,16 @@ import Testing
     @Test func `a caller is told that this process does not deliver, and what says why the other one does not`()
         async throws
     {
-        let error = try await refusal(try await full())
+        let error = try await refusal(try await full(delivers: false))
         #expect(error?.code == .timedOut)
         let reason = "this process does not deliver; connector-host status says why"
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a caller is told that the host is not open yet`() async throws {
+        let error = try await refusal(try await full())
+        #expect(error?.code == .timedOut)
+        let reason = "the host is not open, and delivers nothing before"
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 

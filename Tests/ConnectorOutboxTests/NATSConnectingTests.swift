@@ -170,7 +170,8 @@ import Testing
                 return String(letters.filter { $0 != "=" })
             }
             let token = parts.joined(separator: ".")
-            return NATSSettings.expiry(of: "-----BEGIN NATS USER JWT-----\r\n\(token)\r\n------END\r\nSU.A\r\n")
+            let lines = ["-----BEGIN-----", token, "------END------", "-----BEGIN-----", "SUAX", "------END------"]
+            return NATSCredentials(parsing: lines.joined(separator: "\r\n"))?.expiry
         }
         #expect(expiry(#"{"exp":1767225600,"name":"~?~>"}"#) == OutboxEvent.start)
         #expect(expiry(#"{"name":"u"}"#) == nil)

@@ -67,6 +67,32 @@ import Testing
         await engine.close()
     }
 
+    @Test func `a salvage that takes long tells at intervals how many rows it has read`() async throws {
+        try await store()
+        folder.write([0x77], to: folder.file, at: 8192 * 3)
+        // One nanosecond for each look.
+        var time: UInt64 = 0
+        var told: [Int] = []
+        let progress = SalvageProgress(
+            interval: 100,
+            now: {
+                time += 1
+                return time
+            },
+            tell: { told.append($0) }
+        )
+        var salvage = try Salvage(
+            of: folder.file,
+            into: "\(folder.path)/new",
+            watch: StatementWatch(),
+            progress: progress
+        )
+        try salvage.run()
+        salvage.release()
+        #expect(told.count >= 3 && told.first == 100, "\(told)")
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0 <= $1 } && told.last ?? 0 >= 300, "\(told)")
+    }
+
     @Test(arguments: [false, true])
     func `a damaged byte in any page, or a lost page, costs only the events of that page`(
         isLost: Bool

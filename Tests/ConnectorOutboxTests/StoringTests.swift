@@ -33,6 +33,93 @@ import Testing
         return (engine, Bench(policy: policy, engine: { () throws(ConnectorError) in engine }))
     }
 
+    @Test func `a caller that keeps its deadline does not wait for a store to open, which later gets nothing`()
+        async throws
+    {
+        let (asked, mayOpen) = (OneShot<Void>(), OneShot<Void>())
+        let bench = Bench(engine: { () throws(ConnectorError) in
+            asked.send()
+            await mayOpen.wait()
+            return try await SQLiteEngine(now: { .now })
+        })
+        let deadline = bench.clock.now() + 1_000_000_000
+        let storing = Task { try await bench.outbox.append(bench.events(1...1), to: ["a"], noLaterThan: deadline) }
+        await asked.wait()
+        await bench.clock.advance(toTimerAfter: .seconds(1))
+        let error = await #expect(throws: ConnectorError.self) { try await storing.value }
+        #expect(error?.code == .timedOut && error?.fix?.hasPrefix("the event was not stored") == true)
+        mayOpen.send()
+        _ = try await bench.outbox.append(bench.events(2...2), to: ["a"], noLaterThan: .max)
+        #expect(bench.statistics().queued == 1)
+        await bench.outbox.close()
+    }
+
+    @Test(arguments: [nil, 250])
+    func `a caller that keeps its deadline is told that an event on its way may still be stored`(_ bound: Int?)
+        async throws
+    {
+        let engine = try await SteeredEngine.inMemory()
+        var policy = DeliveryPolicy()
+        policy.maximumBytes = bound
+        let bench = Bench(policy: policy, engine: { () throws(ConnectorError) in engine })
+        _ = try await bench.outbox.engine()
+        let deadline = bench.clock.now() + 1_000_000_000
+        let storing = Task {
+            try await bench.outbox.append(bench.events(1...1, bytes: 200), to: ["a"], noLaterThan: deadline)
+        }
+        while engine.storing.load(ordering: .relaxed) < 1 { try await Task.checkedYield() }
+        await bench.clock.advance(toTimerAfter: .seconds(1))
+        let error = await #expect(throws: ConnectorError.self) { try await storing.value }
+        #expect(error?.code == .timedOut && error?.isRetryable == false)
+        #expect(error?.fix?.hasPrefix("the event may still be stored") == true, "\(error?.fix ?? "")")
+        engine.mayStore.send()
+        await bench.until { bench.statistics().queued == 1 }
+        await bench.outbox.close()
+    }
+
+    @Test func `a caller that keeps its deadline is told of a full queue, which later gets nothing`() async throws {
+        let engine = try await SteeredEngine.inMemory()
+        engine.mayStore.send()
+        var policy = DeliveryPolicy()
+        policy.maximumBytes = 250
+        let bench = Bench(policy: policy, engine: { () throws(ConnectorError) in engine })
+        _ = try await bench.outbox.append(bench.events(1...1, bytes: 200), to: ["a"])
+        let deadline = bench.clock.now() + 500_000_000
+        let storing = Task {
+            try await bench.outbox.append(bench.events(2...2, bytes: 200), to: ["a"], noLaterThan: deadline)
+        }
+        while bench.outbox.state.withLock({ $0.waiters.count }) < 1 { try await Task.checkedYield() }
+        await bench.clock.advance(toTimerAfter: .milliseconds(500))
+        let error = await #expect(throws: ConnectorError.self) { try await storing.value }
+        #expect(error?.code == .timedOut && error?.isRetryable == true && error?.connector == "a")
+        #expect(error?.fix?.hasPrefix("the event was not stored") == true, "\(error?.fix ?? "")")
+        try await bench.outbox.start(isStored: true)
+        await bench.drained()
+        #expect(bench.vendor.batches == [["event-1"]])
+        #expect(engine.storing.load(ordering: .relaxed) == 1)
+        await bench.outbox.close()
+    }
+
+    @Test func `events are stored while a disk holds up the task that takes the right to deliver`() async throws {
+        let (begun, gate) = (OneShot<Void>(), Monitor(false))
+        let bench = Bench(lock: { () throws(ConnectorError) in
+            begun.send()
+            gate.wait { isOpen in isOpen ? .proceed(()) : .wait(until: nil) }
+            return DeliveryLock()
+        })
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let starting = Task(executorPreference: WorkerThreads()) { try await bench.outbox.start(isStored: true) }
+        await begun.wait()
+        _ = try await bench.outbox.append(bench.events(2...2), to: ["a"])
+        #expect(bench.statistics().queued == 2)
+        gate.withLock { $0 = true }
+        gate.signal()
+        try await starting.value
+        await bench.drained()
+        #expect(bench.statistics().delivered == 2)
+        await bench.outbox.close()
+    }
+
     @Test func `a vendor gets an event before the caller that sent it runs again`() async throws {
         let (engine, bench) = try await holding()
         try await bench.outbox.start(isStored: true)

@@ -205,7 +205,10 @@ final class Bench: Sendable {
         policy: DeliveryPolicy = DeliveryPolicy(),
         limits: BatchLimits = BatchLimits(),
         folder: Folder? = nil,
-        engine: (@Sendable () async throws(ConnectorError) -> any OutboxEngine)? = nil
+        delivers: Bool = true,
+        isInMemory: Bool = false,
+        engine: (@Sendable () async throws(ConnectorError) -> any OutboxEngine)? = nil,
+        lock: (@Sendable () throws(ConnectorError) -> DeliveryLock)? = nil
     ) {
         let vendors = Dictionary(uniqueKeysWithValues: paths.map { ($0, Vendor()) })
         (self.vendors, self.policy) = (vendors, policy)
@@ -227,12 +230,15 @@ final class Bench: Sendable {
                     return try await SQLiteEngine(directory: folder.path, now: { clock.wallTime() }) { _, _ in }
                 },
                 lock: { () throws(ConnectorError) in
+                    if let lock { return try lock() }
                     guard let folder else { return DeliveryLock() }
                     return try DeliveryLock(folder.path)
                 },
                 clock: clock,
                 jitter: { $0 },
                 executor: WorkerThreads(),
+                delivers: delivers,
+                isInMemory: isInMemory,
                 onChange: { changed.yield() },
                 onPause: { pauses.add($1) },
                 onDead: { deaths.add($0, $1, $2) }

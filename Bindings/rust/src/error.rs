@@ -115,12 +115,12 @@ impl Error {
             409 | 412 => Status::CONFLICT,
             413 => Status::TOO_LARGE,
             429 => Status::RATE_LIMITED,
-            500..=599 => Status::UNAVAILABLE,
+            402 | 407 | 421 | 425 | 500..=599 => Status::UNAVAILABLE,
             400..=499 => Status::FAILED,
             _ => Status::PROTOCOL,
         };
         let mut error = Error::new(status, format!("{vendor} answered HTTP {}", response.status)).in_domain(vendor);
-        error.is_retryable &= response.status != 505;
+        error.is_retryable &= !matches!(response.status, 402 | 407 | 505);
         error.retry_after = response.retry_after();
         // Temporary: RFC 9110, section 15.5.14.
         error.is_retryable |= response.status == 413 && error.retry_after.is_some();
@@ -209,6 +209,10 @@ mod tests {
             (302, Status::PROTOCOL, true),
             (400, Status::INVALID, false),
             (401, Status::UNAUTHORIZED, false),
+            (402, Status::UNAVAILABLE, false),
+            (407, Status::UNAVAILABLE, false),
+            (421, Status::UNAVAILABLE, true),
+            (425, Status::UNAVAILABLE, true),
             (404, Status::NOT_FOUND, false),
             (412, Status::CONFLICT, false),
             (413, Status::TOO_LARGE, true),

@@ -25,7 +25,7 @@ struct AmplitudeAnswer {
         let ingested = VendorAnswer.Form.object(#"with "code": 200 and "events_ingested""#) { body in
             body["code"] == 200 && body["events_ingested"]?.integer != nil
         }
-        let answer = VendorAnswer("amplitude", [ingested], isRefusal: { [body] _ in body?["code"]?.integer != nil })
+        let answer = VendorAnswer("amplitude", [ingested], isRefusal: { $0.isCodedError })
         _ = try answer.body(of: response) { _ in failure(now: now) }
     }
 

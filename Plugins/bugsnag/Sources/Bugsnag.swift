@@ -65,12 +65,8 @@ final class Bugsnag: CrashPlugin {
     private func failure(_ response: HTTPResponse) -> PluginError {
         let words = (try? response.json())?["errors"]?.array?.compactMap(\.string).joined(separator: "; ")
         var failure = response.failure(vendor: "bugsnag", words: words, now: host.clock.now)
-        if response.status == 402 || response.status == 407 {
-            failure.status = .unavailable
-            failure.isRetryable = true
-        } else if !(400..<500).contains(response.status) {
-            failure.isRetryable = true
-        }
+        let isClients = (400..<500).contains(response.status) && ![402, 407].contains(response.status)
+        if !isClients { failure.isRetryable = true }
         return failure
     }
 }

@@ -21,7 +21,7 @@ struct BugsnagRequests {
                     || ["accepted", "ok", "success"].contains(body["status"]?.string?.lowercased())
             },
         ],
-        isRefusal: { (try? $0.json())?["errors"]?.array != nil }
+        isRefusal: { (try? $0.json())?["errors"]?.array?.contains { $0.string != nil } == true }
     )
 
     let endpoint: HTTPURL

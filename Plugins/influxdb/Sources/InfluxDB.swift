@@ -57,9 +57,16 @@ struct InfluxDB: AnalyticsPlugin {
         if response.status == 500, words?.hasPrefix("retention policy not found") == true {
             (failure.status, failure.isRetryable) = (.notFound, false)
         }
-        if failure.status == .invalid, !InfluxDBRequests.blamesPoints(response) {
+        guard failure.status == .invalid else { return failure }
+        switch InfluxDBRequests.culprit(of: response) {
+        case .points?: break
+        case .server?:
             (failure.status, failure.isRetryable) = (.unavailable, true)
             failure.message += "; no event is at fault: raise the limit that the server names, or see its log"
+        case nil:
+            // The batch is divided, and an event that is refused alone waits, and holds up no others.
+            failure.isRetryable = true
+            failure.message += "; these words do not say whether an event is at fault, so see the server's log"
         }
         return failure
     }

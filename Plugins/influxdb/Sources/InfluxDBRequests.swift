@@ -17,7 +17,9 @@ struct InfluxDBRequests {
         [.empty],
         isRefusal: { response in
             let body = try? response.json()
-            if body?["error"]?.string != nil || response.headers["X-Influxdb-Error"] != nil { return true }
+            if response.headers["X-Influxdb-Error"] != nil { return true }
+            // What these words blame, ``culprit(of:)`` tells, unless the status does.
+            if response.status != 413, body?["error"]?.string != nil { return true }
             if body?["code"]?.string != nil, body?["message"]?.string != nil { return true }
             return InfluxDBRequests.isRefusedAsEmpty(response)
         }
@@ -42,16 +44,32 @@ struct InfluxDBRequests {
         return "\(words): \(reason)"
     }
 
-    /// Whether a refusal of points is about the points: with 400 and 422, InfluxDB also answers that it has reached a limit or cannot
-    /// write its files. What it is about, only its words say.
-    static func blamesPoints(_ response: HTTPResponse) -> Bool {
+    /// What a refusal blames.
+    enum Culprit {
+        /// One or more of the points.
+        case points
+        /// The server, or the request as a whole.
+        case server
+    }
+
+    /// What a refusal of points is about: with 400 and 422, InfluxDB also answers that it has reached a limit or cannot write its files.
+    ///
+    /// - Returns: Nil if its words, which alone say so, are not known.
+    static func culprit(of response: HTTPResponse) -> Culprit? {
         let reasons = lineReasons(in: try? response.json())
-        guard reasons.isEmpty else { return response.status == 400 && !reasons.contains(where: isLimit) }
+        if reasons.contains(where: isLimit) { return .server }
+        guard reasons.isEmpty else { return response.status == 400 ? .points : nil }
         var reason = (words(of: response) ?? "")[...]
         for start in ["failure writing points to database: ", "write failed: ", "partial write: "]
         where reason.hasPrefix(start) { reason = reason.dropFirst(start.count) }
-        return isRefusedAsEmpty(response) || faults.contains { reason.hasPrefix($0) }
+        if isRefusedAsEmpty(response) || faults.contains(where: { reason.hasPrefix($0) })
             || (reason.hasPrefix("dropped ") && reason.contains(" outside retention policy "))
+        {
+            return .points
+        }
+        let cause = reason.firstRange(of: " dropped=").map { reason[..<$0.lowerBound] } ?? reason
+        let isServers = isLimit(String(reason)) || limitReasons.contains { reason.hasPrefix($0) }
+        return isServers || causes.contains { cause.hasSuffix($0) } ? .server : nil
     }
 
     /// How the reasons of 1.x and 2.x begin that blame a point (`tsdb/shard.go`, `models/points.go`); the last one is of 3.x as a service.
@@ -60,6 +78,15 @@ struct InfluxDBRequests {
         "unable to parse", "field type conflict", "points beyond retention policy", "max key length exceeded",
         "key contains invalid unicode", "input field ", "invalid field name", "invalid tag key",
         "failed to parse line protocol",
+    ]
+
+    /// How the reasons begin that blame the server's limits, or the request (`tsdb/shard.go`, `services/httpd/handler.go`).
+    private static let limitReasons = ["max-series", "max-values-per-tag", "database is required"]
+
+    /// How the reasons end of a server that cannot write its files.
+    private static let causes = [
+        "no space left on device", "disk quota exceeded", "read-only file system", "too many open files",
+        "input/output error",
     ]
 
     /// The reasons of 3.x, one for each line that it refuses.

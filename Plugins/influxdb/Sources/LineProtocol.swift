@@ -8,8 +8,8 @@ internal import ConnectorManifest
 ///
 /// The measurement is the event's name, or the type of a call that has none. The only tag is the type: a tag with many
 /// values, such as the user, would create as many series. Everything else is a field: `userId`, `messageId`, and
-/// properties and traits by their names, with dots between nested names; `time` and `type`, which the point has already,
-/// become `time_` and `type_`. Numbers are always floats, because a field keeps the type of its first value.
+/// properties and traits by their names, with dots between nested names. A name that the point has already, such as `time`
+/// and `type`, gets a `_`. Numbers are always floats, because a field keeps the type of its first value.
 enum LineProtocol {
     /// Encodes a point, without the end of the line.
     ///
@@ -25,18 +25,11 @@ enum LineProtocol {
         fields += JSONValue.object(event.traits).leaves() + JSONValue.object(event.properties).leaves()
         fields += JSONValue.object(event.context).leaves(under: "context")
         var line = "\(measurement(of: event)),type=\(event.type.rawValue) "
-        line += unique(fields).map { "\($0.0)=\($0.1)" }.joined(separator: ",")
+        var names = FreeNames(taken: ["time", "type", ""])
+        line += fields.map { name, value in
+            "\(names.take(escaped(name, [",", " ", "="])))=\(text(value))"
+        }.joined(separator: ",")
         return Array("\(line) \(time)".utf8)
-    }
-
-    /// Fields as text, with escaped names; drops those with a repeated or empty name.
-    private static func unique(_ fields: [(String, JSONValue)]) -> [(String, String)] {
-        var seen: Set<String> = []
-        return fields.compactMap { name, value in
-            let name = name == "time" || name == "type" ? name + "_" : escaped(name, [",", " ", "="])
-            guard !name.isEmpty, seen.insert(name).inserted else { return nil }
-            return (name, text(value))
-        }
     }
 
     private static func text(_ value: JSONValue) -> String {

@@ -3,14 +3,11 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
-internal import Synchronization
 
 /// Stores records in the collections of one bucket of a Kinto server (docs.kinto-storage.org).
 final class Kinto: DatabasePlugin {
     private let requests: KintoRequests
     private let connection: KintoConnection
-    /// What the last ``open()`` proved; nil before the first proof, and after one that failed.
-    private let proof = Mutex<String?>(nil)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         requests = KintoRequests(
@@ -25,18 +22,15 @@ final class Kinto: DatabasePlugin {
     /// Reads the root, which names the user only if it accepted the credentials. Also reads the bucket, unless it is
     /// the user's default bucket, which reading would create.
     ///
-    /// Asks nothing again during a pause: the server that requested it has answered, and a proof that waited might come too late.
+    /// During a pause, asks for the root all the same, and at once: the answer says whether the pause still holds, so an operator's retry
+    /// ends one that the server no longer wants. The bucket can wait.
     func open() async throws -> [Evidence] {
-        if connection.pause != nil, let known = proof.withLock({ $0 }) { return [evidence(known)] }
-        // A proof that fails leaves none, whatever pause its answer requests.
-        proof.withLock { $0 = nil }
-        let root = try await connection.send(requests.root, for: KintoAnswer.root)
+        let root = try await connection.proof(requests.root, for: KintoAnswer.root)
         guard let user = root["user"]?["id"]?.string else {
             throw PluginError(.unauthorized, "the server does not know the user of these credentials", domain: "kinto")
         }
         var detail = "the server answers as \(user)"
-        // The root's answer may have begun a pause.
-        if requests.bucket != "default", !connection.pauseOutlastsCall {
+        if requests.bucket != "default", connection.pause == nil {
             do throws(PluginError) {
                 _ = try await connection.send(requests.bucketMetadata, for: KintoAnswer.object)
             } catch {
@@ -46,15 +40,8 @@ final class Kinto: DatabasePlugin {
                 detail += "; the bucket \(requests.bucket) does not exist, or is not readable for this user"
             }
         }
-        let proved = detail
-        proof.withLock { $0 = proved }
-        return [evidence(proved)]
-    }
-
-    /// The evidence of a proof, which names the pause that the server has requested.
-    private func evidence(_ proof: String) -> Evidence {
-        let pause = connection.pause.map { "; it requested a pause, of which \($0.brief) are left" }
-        return .authenticated(proof + (pause ?? ""))
+        if let pause = connection.pause { detail += "; it requested a pause of \(pause.brief)" }
+        return [.authenticated(detail)]
     }
 
     /// Creates the collection if it does not exist, as other vendors do.

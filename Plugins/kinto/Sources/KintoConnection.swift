@@ -25,15 +25,20 @@ final class KintoConnection: Sendable {
         return until > now ? .nanoseconds(Int64(clamping: until - now)) : nil
     }
 
-    /// Whether the pause ends after the call's deadline.
-    var pauseOutlastsCall: Bool { pause != nil && quietUntil.load(ordering: .relaxed) >= Deadline.current }
-
     /// Sends a request, after the pause, and reads the answer.
     ///
     /// - Throws: A ``PluginError`` for any response but the answer, with Kinto's own `message`; `rateLimited` at once if the pause
     ///   ends after the call's deadline.
     func send(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {
         try body(of: await response(to: request), to: request, for: answer)
+    }
+
+    /// Sends a request at once, and reads the answer, which also says whether there is still a pause.
+    func proof(_ request: HTTPRequest, for answer: VendorAnswer) async throws(PluginError) -> JSONValue {
+        let response = try await host.http.send(request)
+        quietUntil.store(0, ordering: .relaxed)
+        notePause(in: response)
+        return try body(of: response, to: request, for: answer)
     }
 
     /// Sends a request, after the pause.
@@ -59,6 +64,7 @@ final class KintoConnection: Sendable {
             let body = try? refusal.json()
             let words = body?["message"]?.string ?? body?["error"]?.string
             var failure = refusal.failure(vendor: "kinto", words: words, now: host.clock.now)
+            if failure.isRetryable, failure.retryAfter == nil { failure.retryAfter = pause }
             if Self.isRolledBack(refusal) {
                 (failure.status, failure.isRetryable) = (.unavailable, true)
             } else if refusal.status == 503, body?["errno"] == 201, Self.hasNUL(request.body) {
@@ -75,7 +81,7 @@ final class KintoConnection: Sendable {
     /// Sends a request once, after the pause.
     private func exchange(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         if let pause {
-            guard !pauseOutlastsCall else {
+            guard quietUntil.load(ordering: .relaxed) < Deadline.current else {
                 throw PluginError(
                     .rateLimited,
                     "the server requested a pause that ends in \(pause.brief), after the call's deadline",
@@ -86,12 +92,16 @@ final class KintoConnection: Sendable {
             try await host.clock.sleep(for: pause)
         }
         let response = try await host.http.send(request)
-        if let seconds = response.headers["Backoff"].flatMap({ UInt64($0) }), seconds > 0 {
-            host.log.log(.notice, "the server requested a pause", ["seconds": .integer(Int64(clamping: seconds))])
-            let wait = min(seconds, 3600) * 1_000_000_000
-            quietUntil.store(host.clock.monotonic &+ wait, ordering: .relaxed)
-        }
+        notePause(in: response)
         return response
+    }
+
+    /// Begins the pause that an answer requests, of an hour at most.
+    private func notePause(in response: HTTPResponse) {
+        guard let seconds = response.headers["Backoff"].flatMap({ UInt64($0) }), seconds > 0 else { return }
+        host.log.log(.notice, "the server requested a pause", ["seconds": .integer(Int64(clamping: seconds))])
+        let wait = min(seconds, 3600) * 1_000_000_000
+        quietUntil.store(host.clock.monotonic &+ wait, ordering: .relaxed)
     }
 
     /// Whether the server has undone a write because another one reached its PostgreSQL with the same timestamp. This says nothing

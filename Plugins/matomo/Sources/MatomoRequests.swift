@@ -15,7 +15,7 @@ struct MatomoRequests {
         [.object(#"with "status": "success""#) { $0["status"] == "success" && $0["tracked"]?.integer != nil }],
         isRefusal: { response in
             let body = try? response.json()
-            return body?["status"]?.string != nil || body?["result"]?.string != nil
+            return body?["result"] == "error" || body?["status"] == "error" && body?["tracked"]?.integer != nil
         }
     )
 

@@ -13,13 +13,13 @@ struct MixpanelRequests {
     static let imported = VendorAnswer(
         "mixpanel",
         [.object(#"with "num_records_imported""#) { $0["code"] == 200 && $0["num_records_imported"]?.integer != nil }]
-    ) { (try? $0.json())?["code"] == 400 }
+    ) { $0.isCodedError }
 
     /// The answer to profiles: its status is 1 if Mixpanel took them, otherwise 0.
     static let updated = VendorAnswer(
         "mixpanel",
         [.object(#"with "status": 1"#) { $0["status"] == 1 || $0["status"] == 0 && $0["error"]?.string != nil }]
-    ) { (try? $0.json())?["error"]?.string != nil }
+    ) { $0.isCodedError || (try? $0.json())?["status"] == 0 }
 
     let endpoint: HTTPURL
     /// The token's placeholder.

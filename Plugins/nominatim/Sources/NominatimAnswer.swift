@@ -4,16 +4,20 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Nominatim's answers in the format `jsonv2`.
+/// Nominatim's answers in the format `jsonv2`. Nominatim has no 404: a place that is not found is no failure.
 enum NominatimAnswer {
     /// The server's health: 0 if it is healthy.
-    static let status = VendorAnswer("nominatim", [.object(#"with "status""#) { $0["status"]?.integer != nil }])
+    static let status = answer(.object(#"with "status""#) { $0["status"]?.integer != nil })
 
     /// The answer to a search: places, possibly none.
-    static let search = VendorAnswer("nominatim", [.array("of places", isPlace)])
+    static let search = answer(.array("of places", isPlace))
 
     /// The answer to a reverse search: one place; without a match, HTTP 200 and `{"error":"Unable to geocode"}`.
-    static let reverse = VendorAnswer("nominatim", [.object("that is a place") { isPlace($0) || isNowhere($0) }])
+    static let reverse = answer(.object("that is a place") { isPlace($0) || isNowhere($0) })
+
+    private static func answer(_ form: VendorAnswer.Form) -> VendorAnswer {
+        VendorAnswer("nominatim", [form], isMissing: { _ in false })
+    }
 
     private static let isPlace: @Sendable (JSONValue) -> Bool = { $0["lat"] != nil && $0["lon"] != nil }
 

@@ -4,13 +4,18 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Photon's answers: GeoJSON (RFC 7946), where longitude comes first.
+/// Photon's answers: GeoJSON (RFC 7946), where longitude comes first. A place that is not found is no failure, so no 404 is Photon's.
 enum PhotonAnswer {
     /// The server's health.
-    static let status = VendorAnswer("photon", [.object(#"with "status""#) { $0["status"]?.string != nil }])
+    static let status = answer(.object(#"with "status""#) { $0["status"]?.string != nil })
 
     /// The answer to a search or a reverse search.
-    static let features = VendorAnswer("photon", [.object(#"with "features""#) { $0["features"]?.array != nil }])
+    static let features = answer(.object(#"with "features""#) { $0["features"]?.array != nil })
+
+    private static func answer(_ form: VendorAnswer.Form) -> VendorAnswer {
+        // An object with only a `message` is also what Photon says.
+        VendorAnswer("photon", [form], isRefusal: { (try? $0.json())?.object != nil }, isMissing: { _ in false })
+    }
 
     /// The places of a search or a reverse search.
     static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {

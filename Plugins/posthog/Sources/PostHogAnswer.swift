@@ -18,7 +18,9 @@ enum PostHogAnswer {
             }
         ],
         isRefusal: { response in
-            if let body = try? response.json() { return body["type"]?.string != nil && body["detail"]?.string != nil }
+            if let body = try? response.json() {
+                return ["type", "code", "detail"].allSatisfy { body[$0]?.string != nil }
+            }
             return PostHogAnswer.refusals.contains { response.excerpt.hasPrefix($0) }
         }
     )

@@ -10,7 +10,7 @@ struct PushgatewayRequests {
     static let limits = BatchDelivery(itemBytes: 2 << 10, batchBytes: 1 << 20, batchCount: 5000)
 
     /// The gateway answers 200 without a body once the push is consistent with what it has; 202 before version 1.0.
-    static let pushed = VendorAnswer("pushgateway", statuses: 200...202, [.empty])
+    static let pushed = VendorAnswer("pushgateway", statuses: 200...202, [.empty]) { $0.excerpt.hasPrefix("pushed ") }
     /// The versions and flags; a gateway does not refuse the question.
     static let status = VendorAnswer(
         "pushgateway",

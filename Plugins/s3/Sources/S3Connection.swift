@@ -194,7 +194,7 @@ struct S3Connection: Sendable {
         "TooManyRequests": .rateLimited, "RequestLimitExceeded": .rateLimited,
         "InternalError": .unavailable, "ServiceUnavailable": .unavailable, "TemporaryRedirect": .unavailable,
         "RequestTimeout": .timedOut, "EntityTooLarge": .tooLarge, "NotImplemented": .unsupported,
-        "BadDigest": .unavailable, "XAmzContentSHA256Mismatch": .unavailable,
+        "BadDigest": .unavailable, "XAmzContentSHA256Mismatch": .unavailable, "IncompleteBody": .unavailable,
     ]
 }
 

@@ -27,7 +27,7 @@ struct SegmentResponse {
     /// How RudderStack's words begin with which it refuses what was sent (its `gateway/response`).
     private static let refusals = [
         "empty batch payload", "error during parsing", "error while marshalling", "event is not a valid rudder event",
-        "invalid json", "request body is nil", "request neither has",
+        "invalid json", "request body is nil", "request neither has", "request size exceeds",
     ]
 
     let response: HTTPResponse

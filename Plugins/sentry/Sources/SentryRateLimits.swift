@@ -39,7 +39,10 @@ enum SentryRateLimits {
     /// everything.
     private static func seconds(inLimit limit: Substring) -> UInt64? {
         let parts = limit.split(separator: ":", omittingEmptySubsequences: false)
-        guard let first = parts.first, let seconds = UInt64(first.filter { $0 != " " }) else { return nil }
+        let digits = parts.first?.filter { $0 != " " } ?? ""
+        guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit) else { return nil }
+        // What is too large for an integer is longer than the longest wait.
+        let seconds = UInt64(digits) ?? .max
         guard parts.count > 1, !parts[1].isEmpty else { return seconds }
         return parts[1].split(separator: ";").contains { $0 == "error" || $0 == "all" } ? seconds : nil
     }

@@ -23,7 +23,7 @@ struct SentryRequests {
 
     /// Whether these are the words of a server for reports.
     private static func isRefusal(_ response: HTTPResponse) -> Bool {
-        (try? response.json())?["detail"] != nil
+        (try? response.json())?["detail"]?.string != nil && !response.isGatewaysRefusal
     }
 
     /// The answer to an envelope without items, which has no id: Relay sends `{}`, other servers an empty body.

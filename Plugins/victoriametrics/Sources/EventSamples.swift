@@ -7,8 +7,8 @@ internal import ConnectorManifest
 /// Turns events into samples, in the lines of `/api/v1/import`.
 ///
 /// An event is a sample of value 1 of `event_count`, labeled with its name and type, at its time. Every number among its properties or
-/// traits is a sample of `event_value` with the label `property`, which has dots between nested names. Texts, such as the user, are left
-/// out: as a label, each would make a time series of its own.
+/// traits is a sample of `event_value` with the label `property`, which has dots between nested names, and a `_` if another number of the
+/// event has it already. Texts, such as the user, are left out: as a label, each would make a time series of its own.
 struct EventSamples {
     /// The longest name of an event or a property, in bytes; servers cut off longer labels, which would merge series.
     static let nameLimit = 1024
@@ -30,12 +30,13 @@ struct EventSamples {
         var lines = try Self.line("event_count", event, property: nil, 1, milliseconds)
         let numbers = (JSONValue.object(event.properties).leaves() + JSONValue.object(event.traits).leaves())
             .compactMap { leaf in leaf.value.number.map { (leaf.name, $0) } }
+        var names = FreeNames()
         for (name, value) in numbers {
             guard !name.isEmpty else {
                 throw PluginError(.invalid, "a number has an empty name", domain: "victoriametrics")
             }
             lines.append(UInt8(ascii: "\n"))
-            lines += try Self.line("event_value", event, property: name, value, milliseconds)
+            lines += try Self.line("event_value", event, property: names.take(name), value, milliseconds)
         }
         return lines
     }

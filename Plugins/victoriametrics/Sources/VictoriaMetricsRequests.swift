@@ -9,8 +9,14 @@ struct VictoriaMetricsRequests {
     /// Limits well within the servers' default of 10 MB per line.
     static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 5000)
 
-    /// VictoriaMetrics answers 204 once it has the samples.
-    static let imported = VendorAnswer("victoriametrics", statuses: 204...204, [.empty])
+    /// VictoriaMetrics answers 204 once it has the samples, and skips lines that it cannot read. It refuses only what is longer than
+    /// `-import.maxLineLen`; with 400, it also answers that it does not know the path, and vmauth that it has no route for it.
+    static let imported = VendorAnswer(
+        "victoriametrics",
+        statuses: 204...204,
+        [.empty],
+        isRefusal: { $0.excerpt(of: 4096).contains("too long line") }
+    )
 
     let endpoint: HTTPURL
     let job: String?

@@ -74,7 +74,7 @@ struct WebDAVConnection: Sendable {
     }
 
     /// The error for a request that could make nothing at a path: `conflict` if there is a file where a collection must be,
-    /// `unavailable` if the collection of the endpoint is gone.
+    /// `unavailable` if the collection of the endpoint is gone, `failed` if the server calls something missing that is there.
     func refusal(
         _ response: HTTPResponse,
         to request: HTTPRequest,
@@ -90,7 +90,13 @@ struct WebDAVConnection: Sendable {
             )
         }
         if [404, 409, 410].contains(response.status) { try await checkEndpoint() }
-        return failure(response, to: request)
+        var failure = failure(response, to: request)
+        // Nothing that the request needs is missing. As `notFound`, the error would say so of the upload, which would begin again.
+        if failure.status == .notFound, [.put, .mkcol].contains(request.method) {
+            failure.status = .failed
+            failure.message += "; the collection \(requests.endpoint) is there, but the server makes nothing in it"
+        }
+        return failure
     }
 
     /// Creates a collection, unless there is something at its path.

@@ -24,7 +24,7 @@ public struct CallOptions: Sendable {
 
     /// Whether the call ends at its timeout even if its function is said to be prompt and blocks: it then never runs on the caller's
     /// thread. For callers that promise a time to their own callers, as the API does, and for calls that the host makes on its own:
-    /// deliveries, calls for plugins that use gates, copies for a comparison.
+    /// deliveries, calls for plugins that use gates, copies for a comparison. An event waits no longer for its outbox either.
     package var keepsTimeout = false
 
     /// Whether a plugin makes the call, through `gates/1`. Its error is not redacted: the plugin chose the arguments, and could learn from a

@@ -10,3 +10,13 @@ extension ConnectorError {
     /// Only such an error blames an event. One that may pass does not, such as a gateway's limit, nor does a refusal by the host itself.
     package var condemnsContent: Bool { concernsContent && !isRetryable && !isServiceRefusal }
 }
+
+extension ConnectorError.Code {
+    /// Whether the failure of one event concerns the connection rather than the event: others would fail like it.
+    package var concernsConnection: Bool {
+        [
+            .unauthorized, .denied, .missing, .rateLimited, .unavailable, .timedOut, .protocolViolation, .notOpen,
+            .crashed, .cancelled,
+        ].contains(self)
+    }
+}

@@ -18,6 +18,8 @@ extension Timestamp {
         }
         guard let index = Self.months.firstIndex(of: month) else { return nil }
         if year.utf8.count == 2 { year = (year < "70" ? "20" : "19") + year }
+        // A year that a timestamp cannot have is as good as one of the last, and that of a leap day a leap year.
+        if year.utf8.count == 4, year.utf8.allSatisfy(\.isDigit), year > "2500" { year = "2496" }
         if day.utf8.count == 1 { day = "0" + day }
         let number = index + 1 < 10 ? "0\(index + 1)" : "\(index + 1)"
         self.init(parsing: "\(year)-\(number)-\(day)T\(time)Z")

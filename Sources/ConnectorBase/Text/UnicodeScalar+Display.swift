@@ -14,12 +14,44 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether a character cannot be seen as it is: it steers the display, or it has no width and joins no others, so that two texts
-    /// look the same. Not U+200C and U+200D, which scripts and pictures need.
-    package var isHidden: Bool {
+    /// Whether a character has no glyph of its own: it steers the display, or displays ignore it (Unicode's
+    /// `Default_Ignorable_Code_Point`).
+    var lacksGlyph: Bool {
+        steersDisplay || value >= 0xAD && properties.isDefaultIgnorableCodePoint
+    }
+
+    /// Whether a character without a glyph of its own is seen by its neighbors, which it joins or whose form it selects (Unicode, 23.2
+    /// and 23.4).
+    ///
+    /// - Parameters:
+    ///   - previous: The character before it, if that can be seen.
+    ///   - next: The character after it.
+    func shapes(_ previous: Unicode.Scalar?, _ next: Unicode.Scalar?) -> Bool {
+        guard let previous else { return false }
         switch value {
-        case 0xAD, 0x200B, 0x2060...0x2064, 0xFEFF: true
-        default: steersDisplay
+        case 0x200C: return previous.isJoinable && next?.isJoinable == true
+        case 0x200D:
+            let endsPicture = previous.isPicture || previous == "\u{FE0F}"
+            return previous.isJoinable || endsPicture && next?.isPicture == true
+        case 0x180B...0x180F: return (0x1820...0x18AA).contains(previous.value)
+        case 0xFE00...0xFE0D, 0xE0100...0xE01EF: return previous.properties.isIdeographic
+        case 0xFE0E, 0xFE0F:
+            let beginsKeycap = previous.isASCII && previous.properties.isEmoji && next == "\u{20E3}"
+            return previous.isPicture || beginsKeycap
+        default: return false
+        }
+    }
+
+    /// Whether this is an emoji, other than the digits and signs of keycaps.
+    private var isPicture: Bool { !isASCII && properties.isEmoji }
+
+    /// Whether joiners change the form of this character: those of Hebrew and Arabic, and of scripts of Africa and Asia, but not of
+    /// Latin, Greek, Cyrillic, Chinese, Japanese and Korean.
+    private var isJoinable: Bool {
+        switch value {
+        case 0x0590..<0x1100, 0x1200..<0x1D00, 0xA800..<0xAC00, 0xFB1D..<0xFE00, 0xFE70..<0xFEFF, 0x10A00..<0x12000:
+            true
+        default: false
         }
     }
 }

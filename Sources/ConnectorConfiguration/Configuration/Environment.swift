@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+package import ConnectorPlatform
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -18,22 +20,15 @@ extension Configuration {
     /// let others = ConnectorHost.Options(environment: .init { name in vault.secret(name) ?? process[name] })
     /// ```
     public struct Environment: Sendable {
-        /// A variable's value.
-        private struct Value {
-            var text: String
-            /// Whether the value is not UTF-8, so that the text differs from it.
-            var isRepaired = false
-        }
+        private let lookUp: @Sendable (String) -> SystemText?
 
-        private let lookUp: @Sendable (String) -> Value?
-
-        private init(lookUp: @escaping @Sendable (String) -> Value?) {
+        private init(lookUp: @escaping @Sendable (String) -> SystemText?) {
             self.lookUp = lookUp
         }
 
         /// Reads variables from a dictionary, and none from the process.
         public init(_ variables: [String: String]) {
-            self.init(lookUp: { name in variables[name].map { Value(text: $0) } })
+            self.init(lookUp: { name in variables[name].map { SystemText($0) } })
         }
 
         /// Reads variables from a function, such as one that asks a vault, and none from the process.
@@ -44,27 +39,27 @@ extension Configuration {
         ///
         /// - Parameter value: The value of a variable; nil if it is not set.
         public init(_ value: @escaping @Sendable (_ name: String) -> String?) {
-            self.init(lookUp: { name in value(name).map { Value(text: $0) } })
+            self.init(lookUp: { name in value(name).map { SystemText($0) } })
         }
 
         /// The same variables and more; of those with the same name, the given ones count.
         public func merging(_ variables: [String: String]) -> Environment {
-            Environment(lookUp: { name in variables[name].map { Value(text: $0) } ?? lookUp(name) })
+            Environment(lookUp: { name in variables[name].map { SystemText($0) } ?? lookUp(name) })
         }
 
         /// The variables of this process, looked up at each use.
         public static let process = Environment(lookUp: { name in
-            unsafe getenv(name).map { value -> Value in
-                if let text = unsafe String(validatingCString: value) { return Value(text: text) }
-                return Value(text: unsafe String(cString: value), isRepaired: true)
-            }
+            unsafe getenv(name).map { unsafe SystemText(cString: $0) }
         })
 
         /// The value of a variable; nil if it is not set.
-        public subscript(name: String) -> String? { lookUp(name)?.text }
+        public subscript(name: String) -> String? { lookUp(name)?.shown }
 
         /// Whether a variable is set to bytes that are not UTF-8 text; the text of its value then differs from them.
-        package func isDamaged(_ name: String) -> Bool { lookUp(name)?.isRepaired ?? false }
+        package func isDamaged(_ name: String) -> Bool { lookUp(name).map { $0.text == nil } ?? false }
+
+        /// The value of a variable as the system has it, for a child process; nil if it is not set.
+        package func systemText(_ name: String) -> SystemText? { lookUp(name) }
 
         /// Whether the encoding of the locale is UTF-8, so that a terminal shows characters beyond ASCII.
         package var isUnicode: Bool {

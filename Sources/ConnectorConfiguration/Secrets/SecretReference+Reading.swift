@@ -165,8 +165,9 @@ extension SecretReference {
         in base: BaseDirectory,
         _ environment: Configuration.Environment
     ) throws(ConnectorError) -> Secret {
-        var variables = ["PATH": environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"]
-        for name in passedVariables { variables[name] = environment[name] }
+        var variables = ProcessEnvironment()
+        variables["PATH"] = environment.systemText("PATH") ?? SystemText("/usr/local/bin:/usr/bin:/bin")
+        for name in passedVariables { variables[name] = environment.systemText(name) }
         let command = ChildCommand(
             words,
             environment: variables,

@@ -12,7 +12,7 @@ package enum CommandLineText {
 
     private static func quoted(_ word: String) -> String {
         // A display would show an escape of its own in place of a hidden character, which a shell would take literally.
-        guard !word.unicodeScalars.contains(where: \.isHidden) else { return escaped(word) }
+        guard !word.hasHiddenCharacters else { return escaped(word) }
         let isPlain = word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%,+".utf8.contains($0) }
         guard !isPlain || word.isEmpty else { return word }
         return "'" + word.split(ascii: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
@@ -21,11 +21,11 @@ package enum CommandLineText {
     /// A word as bash, zsh and POSIX.1-2024 read it: `$'a\342\200\256b'`, with the bytes of hidden characters in octal.
     private static func escaped(_ word: String) -> String {
         var text = "$'"
-        for scalar in word.unicodeScalars {
+        word.forEachScalar { scalar, isHidden in
             switch scalar {
             case "\n": text += "\\n"
             case "'", "\\": text += "\\\(scalar)"
-            case _ where scalar.isHidden:
+            case _ where isHidden:
                 for byte in String(scalar).utf8 {
                     let digits = String(byte, radix: 8)
                     text += "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits

@@ -25,6 +25,8 @@ public final class HostConsoleModel: ConsoleModel {
         var feeds = PluginFeeds()
         /// The last versions of the dead letters that were shown, oldest first.
         var letters: [ShownLetters] = []
+        /// What searches of the outbox have found lately, by route.
+        var searches: [Route: FoundRecords] = [:]
         /// The scenes that the plugins of the configured gates describe.
         var scenes: [PluginScene] = []
         /// The revision of the configuration that these scenes belong to.
@@ -40,6 +42,15 @@ public final class HostConsoleModel: ConsoleModel {
             if letters.count > HostConsoleModel.lettersLimit { letters.removeFirst() }
             return earlier
         }
+    }
+
+    /// What a search of the outbox has found.
+    private struct FoundRecords {
+        var page: RecordPage
+        /// The outboxes when it began.
+        var outboxes: [OutboxReport?]
+        /// When it is due again, even if the outboxes are the same.
+        var end: UInt64
     }
 
     private let host: ConnectorHost
@@ -58,6 +69,8 @@ public final class HostConsoleModel: ConsoleModel {
     package static let eventLimit = 500
     /// How many earlier versions of the dead letters are kept.
     private static let lettersLimit = 16
+    /// How long a page that a search has found is shown while the outboxes are the same. What they count tells nearly every change.
+    private static let searchInterval: Duration = .seconds(10)
     /// The minimum time between two recorded reports.
     private static let interval: Duration = .milliseconds(100)
 
@@ -214,13 +227,32 @@ public final class HostConsoleModel: ConsoleModel {
                 snapshot.found += try await host.outboxRecords(RecordSelection(ids: Set(route.parts.dropFirst())))
                 return
             }
-            let page = try await outbox.page(of: list, at: snapshot.time)
+            let page = try await page(of: list, route, snapshot)
             snapshot.records[route] = page
             guard list.state == .dead, list.isWhole else { return }
             snapshot.earlierLetters = state.withLock { $0.note(page.shownLetters) }
         } catch {
             snapshot.failure = error
         }
+    }
+
+    /// A page of a list of events. A search reads many more events than it shows, so its page is kept while nothing changes.
+    private func page(
+        of list: RecordList,
+        _ route: Route,
+        _ snapshot: ConsoleSnapshot
+    ) async throws(ConnectorError) -> RecordPage {
+        guard !list.search.isEmpty else { return try await outbox.page(of: list, at: snapshot.time) }
+        let (outboxes, now) = (snapshot.report.gates.map(\.outbox), clock.now())
+        let known = state.withLock { state in
+            state.searches = state.searches.filter { now < $0.value.end }
+            return state.searches[route]
+        }
+        if let known, known.outboxes == outboxes { return known.page }
+        let page = try await outbox.page(of: list, at: snapshot.time)
+        let end = now.saturatingAdding(Self.searchInterval.nanoseconds)
+        state.withLock { $0.searches[route] = FoundRecords(page: page, outboxes: outboxes, end: end) }
+        return page
     }
 
     /// What a search finds, kept until a reload brings another configuration.

@@ -7,14 +7,14 @@ internal import ConnectorBase
 enum Escaping {
     /// Escapes a text for the content of an element or the value of a quoted attribute.
     ///
-    /// Control characters, which HTML does not allow, and others that steer a display appear as `\u{…}`.
+    /// Control characters, which HTML does not allow, and others that cannot be seen as they are appear as `\u{…}`.
     static func text(_ text: String) -> String {
         escape(text) { "\\u{\(hexadecimal($0))}" }
     }
 
     /// Escapes a text that a form submits again: the value of a `value` attribute, or the content of a `textarea`.
     ///
-    /// Carriage returns and characters that steer a display become character references, which a hidden field submits unchanged.
+    /// Carriage returns and characters that cannot be seen as they are become character references, which a hidden field submits unchanged.
     /// A field of one line drops line ends, and a `textarea` turns each into a carriage return and a line feed (HTML, 4.10.5.1 and
     /// 4.10.11).
     static func value(_ text: String) -> String {
@@ -34,7 +34,7 @@ enum Escaping {
         // Fast path: nearly every text needs no escaping.
         guard text.utf8.contains(where: isSpecial) else { return text }
         var escaped = ""
-        for character in text.unicodeScalars {
+        text.forEachScalar { character, isHidden in
             switch character {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
@@ -42,7 +42,7 @@ enum Escaping {
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
             case "\n", "\t": escaped.unicodeScalars.append(character)
-            case _ where character.isHidden: escaped += hidden(character)
+            case _ where isHidden: escaped += hidden(character)
             default: escaped.unicodeScalars.append(character)
             }
         }
@@ -53,9 +53,9 @@ enum Escaping {
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
-        // Control characters; the lead bytes of U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF, U+F000 to U+FFFF and
-        // U+C0000 to U+FFFFF.
-        case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF, 0xF3: true
+        // Control characters; the lead bytes of what has no glyph of its own: U+0080 to U+00BF, U+0340 to U+037F, U+0600 to U+063F,
+        // U+1000 to U+3FFF, U+F000 to U+3FFFF and U+C0000 to U+FFFFF.
+        case 0..<0x20, 0x7F, 0xC2, 0xCD, 0xD8, 0xE1...0xE3, 0xEF, 0xF0, 0xF3: true
         default: false
         }
     }

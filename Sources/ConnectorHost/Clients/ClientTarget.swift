@@ -182,7 +182,11 @@ struct ClientTarget: Sendable {
         let paths = queued.map(\.path)
         let stored: [String]
         do throws(ConnectorError) {
-            stored = try await outbox.append([event], to: paths, by: end)
+            // Callers that keep their timeout do not wait for a store that another process has locked.
+            stored =
+                options.keepsTimeout
+                ? try await outbox.append([event], to: paths, noLaterThan: end)
+                : try await outbox.append([event], to: paths, by: end)
         } catch {
             throw described(error)
         }
@@ -227,7 +231,11 @@ struct ClientTarget: Sendable {
         let paths = recipients.map(\.path)
         let stored: [String]
         do throws(ConnectorError) {
-            stored = try await outbox.append(events, to: paths, by: end)
+            // Callers that keep their timeout do not wait for a store that another process has locked.
+            stored =
+                options.keepsTimeout
+                ? try await outbox.append(events, to: paths, noLaterThan: end)
+                : try await outbox.append(events, to: paths, by: end)
         } catch {
             throw described(error)
         }

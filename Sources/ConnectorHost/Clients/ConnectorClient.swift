@@ -23,7 +23,16 @@ extension ClientTarget {
         }
     }
 
-    /// Does so for what has the interface of a client. One without a connector, as in an application's tests, has no path to name.
+    /// Does something that waits; an error has the connector's path, as the errors of calls do.
+    func describing<Value>(_ body: () async throws(ConnectorError) -> Value) async throws(ConnectorError) -> Value {
+        do throws(ConnectorError) {
+            return try await body()
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// Checks or encodes for what has the interface of a client. One without a connector, as in an application's tests, has no path to name.
     static func checked<Client, Value>(
         for client: Client,
         _ body: () throws(ConnectorError) -> Value

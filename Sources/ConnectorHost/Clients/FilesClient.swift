@@ -112,7 +112,9 @@ public struct FilesClient: Files {
         let request = FileUploadRequest(path, contentType: contentType, condition: condition)
         var attempts = source.isRepeatable ? Self.attemptLimit : 1
         while true {
-            var reader = try await open(source)
+            var reader = try await target.describing { () async throws(ConnectorError) in
+                try await source.open(workers)
+            }
             let upload = try await begin(request, options)
             do throws(ConnectorError) {
                 let (size, digest) = try await send(&reader, to: upload, options, progress)
@@ -132,25 +134,12 @@ public struct FilesClient: Files {
         }
     }
 
-    /// Begins to read a source. An error names the connector, as those of its calls do.
-    private func open(_ source: FileSource) async throws(ConnectorError) -> FileSource.Reader {
-        do throws(ConnectorError) {
-            return try await source.open(workers)
-        } catch {
-            throw target.described(error)
-        }
-    }
-
     /// Reads the next part of a source; nil at the end.
     private func nextPart(
         of size: Int,
         from reader: inout FileSource.Reader
     ) async throws(ConnectorError) -> [UInt8]? {
-        do throws(ConnectorError) {
-            return try await reader.part(of: size)
-        } catch {
-            throw target.described(error)
-        }
+        try await target.describing { () async throws(ConnectorError) in try await reader.part(of: size) }
     }
 
     /// Begins an upload.
@@ -192,7 +181,7 @@ public struct FilesClient: Files {
                 .aborted,
                 "the upload is gone: \(error.message)",
                 fix:
-                    "put the file again: another instance of the plugin may have taken over, or the store have given the upload up",
+                    "put the file again: another instance of the plugin may have taken over, or the store may have given up the upload",
                 connector: error.connector,
                 cause: error.description,
                 isRetryable: true

@@ -134,7 +134,7 @@ public struct GateClient: OperationCaller {
         _ values: [any JSONRepresentable],
         _ options: CallOptions
     ) async throws(ConnectorError) -> JSONValue {
-        // `ClientTarget.call` names the operation of a client's own capability, and this client has none: no step more than needed.
+        // Skip `ClientTarget.call`, which only adds the capability's name: this client has no capability.
         let arguments = CallArguments(positional: values)
         let tree = target.reference.tree
         let call = Node.Call(operation: operation, arguments: arguments, options: options, in: tree)

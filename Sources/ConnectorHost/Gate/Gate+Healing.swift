@@ -104,6 +104,7 @@ extension Gate {
         // A gate that is to open, and waits until others have, opens in its turn.
         guard state != .closed else { return }
         if breaker.endWait() { dependencies.onChange() }
+        endPause()
         if await heal() { return }
         if await open(isAgain: true) { return }
         await probe(isScheduled: false)

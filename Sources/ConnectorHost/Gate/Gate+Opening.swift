@@ -215,8 +215,7 @@ extension Gate {
                 let hasRecovered = storage.history.endOutage()
                 _ = storage.machine.attemptSucceeded(round: round)
                 return (.nothing, true, hasRecovered)
-            case .failure(var error):
-                if now >= deadline { error.isRetryable = false }
+            case .failure(let error):
                 storage.history.attemptFailed(shown(error.explained(by: storage.secretFault)), of: generation)
                 return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false)
             }

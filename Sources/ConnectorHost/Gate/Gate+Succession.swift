@@ -163,6 +163,7 @@ extension Gate {
     /// An empty change makes all who watch settings read them again: no plugin knows what its predecessor answered.
     func instanceChanged() {
         breaker.instanceChanged()
+        endPause()
         let isFirst = storage.withLock { $0.generationCount == 1 }
         guard !isFirst, let manifest, manifest.capabilities.contains(where: { $0.id.description == "settings/1" })
         else {

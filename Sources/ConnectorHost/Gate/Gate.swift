@@ -44,6 +44,8 @@ final class Gate: CalledGate {
     let rundown: RundownGuard
     /// Refuses calls while they would fail.
     let breaker: CircuitBreaker
+    /// The monotonic time until which the vendor has asked for no delivery; 0 if it has not.
+    let pausedUntil = Atomic<UInt64>(0)
     /// The typed handles that the application holds.
     let typedHandles = TypedHandles()
     /// The host's logger, tagged with the gate's path.

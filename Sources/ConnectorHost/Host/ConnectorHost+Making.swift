@@ -54,6 +54,7 @@ extension ConnectorHost {
             location: isInMemory ? .memory : OutboxLocation(of: configuration, state: state),
             stranded: { await isInMemory ? [] : StrandedEvents.find(configuration, state: state) },
             ticks: ticks,
+            delivers: options.delivers,
             dependencies: dependencies,
             onChange: { throttle.note() }
         )

@@ -53,7 +53,7 @@ extension ConnectorHost {
         /// Whether ``ConnectorHost/run()`` waits for the gates to open and throws if a required one does not.
         ///
         /// If false, the service starts immediately and gates open concurrently. Failed gates heal, and other services
-        /// can await ``ConnectorHost/ready()``.
+        /// can await ``ConnectorHost/ready()``, which a shutdown of their group ends.
         public var waitsForRequiredGates = true
         /// How long ``ConnectorHost/close()`` waits for vendors to answer batches in flight.
         public var closingGrace: Duration = .seconds(10)
@@ -103,6 +103,12 @@ extension ConnectorHost.Options {
     ///
     /// - Throws: An `invalid-value` for each option that is no path, and an `unreadable` for each variable that is not UTF-8.
     package func checkPaths() throws(ConfigurationErrors) {
+        let errors = pathProblems
+        guard errors.isEmpty else { throw ConfigurationErrors(errors) }
+    }
+
+    /// What ``checkPaths()`` throws; empty for paths that a host can use.
+    package var pathProblems: [ConnectorError] {
         let single = [("stateDirectory", stateDirectory), ("runner", runner), ("controlGroup", controlGroup)]
         let several = pluginDirectories.map { ("pluginDirectories", Optional($0)) }
         var errors: [ConnectorError] = []
@@ -128,7 +134,7 @@ extension ConnectorHost.Options {
                 )
             )
         }
-        guard errors.isEmpty else { throw ConfigurationErrors(errors) }
+        return errors
     }
 
     /// The options with absolute paths, for a host whose application may change its directory.

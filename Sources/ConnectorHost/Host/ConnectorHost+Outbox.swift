@@ -25,15 +25,24 @@ extension ConnectorHost {
     ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
-    ///   - limit: The maximum wait; nil for no limit.
+    ///   - limit: The maximum wait, also while a service group shuts down; nil for one that lasts until the shutdown at most.
     /// - Returns: Whether every event was accepted or permanently rejected. Events left at the limit stay stored.
     /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
-    ///   closes; `cancelled` if the caller's task was cancelled while events wait.
+    ///   closes; `cancelled` if the caller's task was cancelled, or its service group shut down without a limit, while events wait.
     @discardableResult
     public func flush(_ path: String? = nil, within limit: Duration? = nil) async throws(ConnectorError) -> Bool {
         let nodes = if let path { [try current.node(path).node] } else { current.tree.roots }
         let paths = nodes.flatMap(\.allRecipients).unique.map(\.path)
-        return try await outbox.outbox.flush(paths, within: limit, isStored: outbox.location.isStored)
+        let (queues, isStored) = (outbox.outbox, outbox.location.isStored)
+        if let limit { return try await queues.flush(paths, within: limit, isStored: isStored) }
+        let fix = "the events stay in the outbox; to wait for them during a shutdown, set a limit: flush(within:)"
+        return try await endingAtShutdown(fix: fix) { () async -> Result<Bool, ConnectorError> in
+            do throws(ConnectorError) {
+                return .success(try await queues.flush(paths, within: nil, isStored: isStored))
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     /// Creates missing streams and consumers of an outbox in NATS; does nothing for an outbox in a directory.

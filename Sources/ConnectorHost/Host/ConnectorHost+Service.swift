@@ -31,4 +31,25 @@ extension ConnectorHost: Service {
         _ = await cancelWhenGracefulShutdown { await self.closed.waitUnlessCancelled() }
         await close()
     }
+
+    /// Awaits what may never come, and cancels the wait once the caller's service group shuts down gracefully.
+    ///
+    /// A group shuts its services down in reverse order, and so closes the host after the services that use it: nothing else would end
+    /// their waits. Outside of a group, this only waits.
+    ///
+    /// - Parameters:
+    ///   - fix: What to do about a wait that the shutdown has ended.
+    ///   - wait: The wait, which fails with `cancelled` if its task is cancelled.
+    func endingAtShutdown<Value: Sendable>(
+        fix: String? = nil,
+        _ wait: @escaping @Sendable () async -> Result<Value, ConnectorError>
+    ) async throws(ConnectorError) -> Value {
+        let outcome = await cancelWhenGracefulShutdown { await wait() }
+        do throws(ConnectorError) {
+            return try outcome.get()
+        } catch {
+            guard error.code == .cancelled, !Task.isCancelled, Task.isShuttingDownGracefully else { throw error }
+            throw ConnectorError(.cancelled, "the service group shut down first", fix: fix, cause: error.message)
+        }
+    }
 }

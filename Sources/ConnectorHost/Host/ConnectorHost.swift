@@ -194,15 +194,18 @@ public final class ConnectorHost: Sendable {
 
     /// Returns once every required gate is open.
     ///
-    /// This opens nothing; another task must run ``open(timeout:)`` or ``run()``.
+    /// This opens nothing; another task must run ``open(timeout:)`` or ``run()``. A service that awaits this does not hold up the shutdown
+    /// of its group.
     ///
-    /// - Throws: `not-open` once the host closes; `cancelled` if the task is cancelled.
+    /// - Throws: `not-open` once the host closes; `cancelled` if the task is cancelled, or its service group shuts down.
     public func ready() async throws(ConnectorError) {
-        for await report in reports {
-            try requireNotClosing()
-            if report.isReady { return }
+        try await endingAtShutdown { [self] () async -> Result<Void, ConnectorError> in
+            for await report in reports {
+                if isClosing { return .failure(.hostClosed) }
+                if report.isReady { return .success(()) }
+            }
+            return .failure(ConnectorError(.cancelled, "the task was cancelled while it awaited the required gates"))
         }
-        throw ConnectorError(.cancelled, "the task was cancelled while it awaited the required gates")
     }
 
     /// Whether the host is closing or closed.
@@ -314,9 +317,18 @@ public final class ConnectorHost: Sendable {
     ///   - path: A leaf, or a composite for every leaf below it; nil for all.
     ///   - capacity: How many unread events to buffer. When more arrive, the oldest are dropped; the next event says
     ///     how many.
-    /// - Returns: A sequence for one consumer, which ends when the host closes, or when it and its clients are released.
+    /// - Returns: A sequence for one consumer, which ends when the host closes, or when it and its clients are released. If no connector has
+    ///   the path, it ends at once, and the log has the error `unknown-connector`.
     public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
-        dependencies.services.events.events(among: path.map { current.paths(below: $0) }, capacity: capacity)
+        let bus = dependencies.services.events
+        guard let path else { return bus.events(capacity: capacity) }
+        do throws(ConnectorError) {
+            _ = try current.node(path)
+        } catch {
+            dependencies.logger.error("there are no events to await", metadata: ["error": "\(error)"])
+            return .ended
+        }
+        return bus.events(among: current.paths(below: path), capacity: capacity)
     }
 
     /// Sends an event as if the plugin of a gate had sent it: see ``Gate/emit(_:_:)``.

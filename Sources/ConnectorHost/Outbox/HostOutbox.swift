@@ -38,12 +38,14 @@ final class HostOutbox: Sendable {
     ///   - location: The location of the events.
     ///   - stranded: Finds events that wait where this host does not look.
     ///   - ticks: The clock by which to wait for that.
+    ///   - delivers: Whether the host delivers the events once it opens.
     ///   - onChange: Called when a connector's outbox has changed.
     init(
         _ tree: CurrentTree,
         location: OutboxLocation,
         stranded: @escaping @Sendable () async -> [StrandedEvents],
         ticks: any HostClock,
+        delivers: Bool = true,
         dependencies: GateDependencies,
         onChange: @escaping @Sendable () -> Void
     ) {
@@ -59,6 +61,9 @@ final class HostOutbox: Sendable {
                 redactor: redactor,
                 onTrim: { warnings.noteTrim($0) },
                 onLoss: { path, count in warnings.noteLoss(of: count, at: path) },
+                onSalvage: { rows in
+                    logger.warning("the damaged outbox file is being salvaged", metadata: ["rows": "\(rows)"])
+                },
                 onDamage: { warnings.note($0) }
             )
         }
@@ -74,8 +79,10 @@ final class HostOutbox: Sendable {
                 clock: clock,
                 jitter: dependencies.jitter,
                 executor: dependencies.calls.gateThreads,
+                delivers: delivers,
+                isInMemory: location.isInMemory,
                 onChange: onChange,
-                onLoss: { error in
+                onOutage: { error in
                     guard let error else { return logger.info("the outbox can be used again") }
                     var metadata: Logger.Metadata = ["error": "\(error)"]
                     if let cause = error.cause { metadata["cause"] = "\(cause)" }
@@ -218,14 +225,14 @@ final class HostOutbox: Sendable {
 
     /// Reads what an earlier process left; delivers nothing.
     func inspect() async {
-        if location.isStored { try? await outbox.inspect() }
+        if location.isStored { _ = try? await outbox.engine() }
     }
 
     /// Opens an existing outbox for reading.
     ///
     /// - Returns: False if nothing was ever stored.
     func isReadable() async throws(ConnectorError) -> Bool {
-        if !outbox.isOpen, location.isStored || outbox.isClosing { try await outbox.inspect() }
+        if !outbox.isOpen, location.isStored || outbox.isClosing { _ = try await outbox.engine() }
         return outbox.isOpen
     }
 
@@ -285,7 +292,10 @@ final class HostOutbox: Sendable {
 
 extension HostOutbox {
     /// The state of a connector's outbox; nil if it never had an event, or the outbox is not open yet.
-    func report(of path: String) -> OutboxReport? {
+    func report(of path: String) -> OutboxReport? { state(of: path)?.report }
+
+    /// The state of a connector's outbox, and the failure that the report names.
+    private func state(of path: String) -> (report: OutboxReport, failure: DeliveryFailure?)? {
         guard let queue = outbox.statistics(of: path) else { return nil }
         var report = OutboxReport(
             queued: queue.queued,
@@ -298,13 +308,10 @@ extension HostOutbox {
             perSecond: outbox.rate(of: path),
             stability: outbox.stability
         )
-        switch outbox.condition(of: path) {
-        case .paused(let failure, let next):
-            (report.failure, report.code, report.nextAttemptAt) = (failure.reason, failure.code, next)
-        case .delivering(let failure?): (report.failure, report.code) = (failure.reason, failure.code)
-        case .idle, .delivering, .waitingForGate, nil: break
-        }
-        return report
+        let condition = outbox.condition(of: path)
+        if let failure = condition?.failure { (report.failure, report.code) = (failure.reason, failure.code) }
+        if case .paused(_, let next)? = condition { report.nextAttemptAt = next }
+        return (report, condition?.failure)
     }
 
     /// The report of a tree, with the state of each connector's outbox.
@@ -329,7 +336,7 @@ extension HostOutbox {
                     + "reload with this one, or drop what waits there"
             )
         }
-        guard let outbox = self.report(of: report.path) else { return }
+        guard let (outbox, failure) = state(of: report.path) else { return }
         report.outbox = outbox
         if let last = outbox.lastDelivered {
             let events = outbox.delivered == 1 ? "event" : "events"
@@ -337,10 +344,9 @@ extension HostOutbox {
                 Evidence(kind: .delivered, detail: "took \(outbox.delivered) \(events)", at: last, duration: .zero)
             )
         }
-        if let code = outbox.code, let failure = outbox.failure, report.state == .open {
+        if let failure, report.state == .open {
             report.state = .degraded
-            let fix = self.outbox.condition(of: report.path)?.failure?.fix
-            report.error = ConnectorError(code, failure, fix: fix, connector: report.path)
+            report.error = ConnectorError(failure.code, failure.reason, fix: failure.fix, connector: report.path)
         }
     }
 }

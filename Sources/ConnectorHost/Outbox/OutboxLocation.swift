@@ -55,6 +55,9 @@ enum OutboxLocation: Sendable {
         var description: String { "the outbox file was damaged or replaced (\(reason)); \(outcome)" }
     }
 
+    /// Whether the events are in the memory of this process.
+    var isInMemory: Bool { if case .memory = self { true } else { false } }
+
     /// Whether an earlier process may have left events.
     var isStored: Bool {
         switch self {
@@ -72,6 +75,7 @@ enum OutboxLocation: Sendable {
     ///   - redactor: Removes secrets from text of the servers.
     ///   - onTrim: Called when servers no longer delete settled events, with the reason, and with nil once they do again.
     ///   - onLoss: Called when waiting events of a connector are gone from the servers, with their number.
+    ///   - onSalvage: Called every few seconds while a damaged file is salvaged, with the number of rows that were read.
     ///   - onDamage: Called when a damaged file was set aside or is lost.
     /// - Throws: `storage` if the outbox cannot be used; `missing` or `conflict` if the servers lack its streams or
     ///   have them configured differently.
@@ -81,12 +85,15 @@ enum OutboxLocation: Sendable {
         redactor: Redactor,
         onTrim: @escaping @Sendable (ConnectorError?) -> Void,
         onLoss: @escaping @Sendable (_ path: String, _ count: Int) -> Void = { _, _ in },
+        onSalvage: @escaping @Sendable (_ rows: Int) -> Void,
         onDamage: @escaping @Sendable (Damage) -> Void
     ) async throws(ConnectorError) -> any OutboxEngine {
         switch self {
         case .memory: try await SQLiteEngine(now: { clock.wallTime() })
         case .directory(let directory):
-            try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
+            try await SQLiteEngine(directory: directory, onSalvage: onSalvage, now: { clock.wallTime() }) {
+                aside,
+                reason in
                 onDamage(Damage(aside: aside, reason: reason))
             }
         case .servers(let servers):

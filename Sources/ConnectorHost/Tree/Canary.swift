@@ -13,8 +13,6 @@ internal import Synchronization
 /// A withdrawn child stays withdrawn until a reload changes it or the settings: a child that receives no calls can
 /// prove nothing.
 final class Canary: Sendable {
-    /// Times the calls.
-    let clock: any HostClock
     private let policy: CanaryPolicy
     private let key: JSONPointer?
     private let path: String
@@ -61,13 +59,11 @@ final class Canary: Sendable {
     init(
         _ policy: CanaryPolicy,
         of path: String,
-        _ clock: any HostClock,
         logger: Logger,
         onChange: @escaping @Sendable () -> Void
     ) {
         self.policy = policy
         self.path = path
-        self.clock = clock
         self.logger = logger
         self.onChange = onChange
         key = policy.key.flatMap(JSONPointer.init(_:))

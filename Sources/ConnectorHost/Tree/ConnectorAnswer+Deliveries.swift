@@ -70,6 +70,9 @@ extension ConnectorAnswer {
 extension [DeliveryAnswer] {
     /// The longest wait that a vendor asks for, if any does.
     fileprivate var longestWait: Duration? { compactMap(\.retryAfter).filter { $0 > .zero }.max() }
+
+    /// The longest wait that a vendor asks for other events, too, and not only for one that failed by itself.
+    var waitOfConnection: Duration? { filter { $0.code?.concernsConnection == true }.longestWait }
 }
 
 extension DeliveryAnswer {

@@ -9,7 +9,6 @@ internal import Synchronization
 final class CurrentTree: Sendable {
     private struct State {
         var tree: Tree
-        var number: UInt64
         /// The snapshot that a reload is preparing; nil if there is none.
         var pending: Tree?
 
@@ -18,12 +17,12 @@ final class CurrentTree: Sendable {
     }
 
     private let state: Mutex<State>
-    /// The number of the snapshot, readable without the lock.
+    /// The number of the snapshot, readable without the lock; changed only under it.
     private let published = Atomic<UInt64>(1)
 
     /// Publishes the first snapshot.
     init(_ tree: Tree) {
-        state = Mutex(State(tree: tree, number: 1))
+        state = Mutex(State(tree: tree))
     }
 
     /// The current snapshot.
@@ -40,8 +39,7 @@ final class CurrentTree: Sendable {
         change { state in
             state.tree = next(state.tree)
             state.pending = nil
-            state.number += 1
-            published.store(state.number, ordering: .releasing)
+            published.add(1, ordering: .releasing)
         }
     }
 
@@ -76,7 +74,7 @@ final class CurrentTree: Sendable {
     /// - Returns: The node, and the number of its snapshot.
     /// - Throws: `unknown-connector` if no connector has the path.
     func node(_ path: String) throws(ConnectorError) -> (node: Node, number: UInt64) {
-        let (tree, number) = state.withLock { ($0.tree, $0.number) }
+        let (tree, number) = state.withLock { ($0.tree, published.load(ordering: .relaxed)) }
         return (try tree.node(path), number)
     }
 }

@@ -25,6 +25,9 @@ extension Node {
         /// nil for a delivery, which is made again anyway.
         var tree: CurrentTree?
 
+        /// Whether the outbox makes the call.
+        var isDelivery: Bool { tree == nil }
+
         /// Creates the call of a client.
         init(operation: String, arguments: CallArguments, options: CallOptions, in tree: CurrentTree? = nil) {
             self.operation = operation
@@ -36,8 +39,8 @@ extension Node {
         /// The same call with the time that is left until its end; nil if none is left.
         ///
         /// Each child of a delivery has the whole timeout: the events would not get past one that hangs otherwise.
-        func rest(until end: UInt64, on clock: any HostClock) -> Call? {
-            guard tree != nil else { return self }
+        func remaining(until end: UInt64, on clock: any HostClock) -> Call? {
+            guard !isDelivery else { return self }
             let now = clock.now()
             guard now < end else { return nil }
             var call = self
@@ -158,8 +161,16 @@ extension Node {
             if let gate {
                 // An answer that breaks its type is a failed call, for the breaker, too.
                 func checkedAnswer() async throws(ConnectorError) -> ConnectorAnswer {
-                    let result = try await gate.call(call.operation, call.arguments, call.options)
-                    return try ConnectorAnswer(result, redactor: gate.dependencies.redactor).checked(call, from: gate)
+                    do throws(ConnectorError) {
+                        let result = try await gate.call(call.operation, call.arguments, call.options)
+                        let answer = ConnectorAnswer(result, redactor: gate.dependencies.redactor)
+                        let checked = try answer.checked(call, from: gate)
+                        if call.isDelivery { gate.pause(for: checked.batchAnswers?.waitOfConnection) }
+                        return checked
+                    } catch {
+                        if call.isDelivery { gate.pause(for: error.code.concernsConnection ? error.retryAfter : nil) }
+                        throw error
+                    }
                 }
                 func answerThroughBreaker() async throws(ConnectorError) -> ConnectorAnswer {
                     guard gate.breaker.isInvolved else { return try await checkedAnswer() }
@@ -180,7 +191,7 @@ extension Node {
             }
         } catch {
             guard isUnreached(error), let next = call.tree?.tree[path], next !== self,
-                var rest = call.rest(until: end, on: tally.clock)
+                var remaining = call.remaining(until: end, on: tally.clock)
             else {
                 var error = error
                 // A batch may reach the vendor twice: its events have ids.
@@ -190,8 +201,8 @@ extension Node {
                 throw error
             }
             // Their leaves are those of this tree, and other leaves have their numbers in the next one.
-            rest.common = nil
-            return try await next.answered(rest, by: end)
+            remaining.common = nil
+            return try await next.answered(remaining, by: end)
         }
     }
 
@@ -253,14 +264,28 @@ extension Node {
         )
     }
 
-    /// The usable children that have an operation; throws if none is usable.
-    private func usable(_ operation: String) throws(ConnectorError) -> [Node] {
-        let usable = try able(operation).filter(\.isUsable)
-        guard usable.isEmpty else { return usable }
+    /// The usable children that have the operation of a call; throws if none is usable.
+    ///
+    /// A delivery passes over those whose vendors have asked for a wait, unless all have.
+    private func usable(for call: Call) throws(ConnectorError) -> [Node] {
+        let usable = try able(call.operation).filter(\.isUsable)
+        guard usable.isEmpty else {
+            let ready = call.isDelivery ? usable.filter { !$0.isPaused } : usable
+            return ready.isEmpty ? usable : ready
+        }
         let hostHasClosed = leaves.contains { $0.gate?.hostHasClosed == true }
         var error = hostHasClosed ? ConnectorError.hostClosed : ConnectorError(.notOpen, "no child is open")
         (error.connector, error.isRetryable) = (path, !hostHasClosed)
         throw error
+    }
+
+    /// Whether vendors have asked for no delivery until later: that of a leaf; all below a `first` or `fastest`; one below another policy.
+    private var isPaused: Bool {
+        if let gate { return gate.isPaused }
+        return switch policy {
+        case .first?, .fastest?: children.filter(\.isUsable).allSatisfy(\.isPaused)
+        default: children.contains(where: \.isPaused)
+        }
     }
 
     // MARK: Policies
@@ -314,33 +339,34 @@ extension Node {
         return isUnreached(error)
     }
 
-    /// Calls the first usable child; the next one only after a retryable error, or if the previous one is unavailable or asks for a retry
-    /// of the whole batch, and with the time that is left.
+    /// Calls the first usable child; the next one only after a retryable error, or if the previous one is unavailable, gives no answer in
+    /// its vendor's protocol or asks for a retry of the whole batch, and with the time that is left.
     private func first(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
         var failures: [ConnectorAnswer.Child] = []
-        var postponed: ConnectorAnswer?
-        for child in try usable(call.operation) {
-            guard let call = failures.isEmpty ? call : call.rest(until: end, on: tally.clock) else { break }
+        var postponed = SoonestAnswer()
+        for child in try usable(for: call) {
+            guard let call = failures.isEmpty ? call : call.remaining(until: end, on: tally.clock) else { break }
             let outcome = await child.outcome(call)
             guard case .failure(var error) = outcome else {
                 let answer = try outcome.get()
                 guard let postponement = answer.postponement(of: call), !Task.isCancelled else {
                     return answer.after(ConnectorAnswer.outcomes(of: failures))
                 }
-                postponed = postponed ?? answer
+                postponed.add(answer, postponement)
                 failures.append((child.path, .failure(postponement)))
                 continue
             }
             failures.append((child.path, outcome))
-            // A server that will not be reached on a retry either, such as one with an expired certificate, is that child's alone.
-            let isUnavailable = error.code == .unavailable && !error.mayHaveTakenEffect
-            guard error.isRetryable || isUnavailable || child.isGone(outcome), !Task.isCancelled else {
+            // A server that will not be reached on a retry either, such as one with an expired certificate, is that child's alone, and so
+            // is one whose answer cannot be read.
+            let isAway = [.unavailable, .protocolViolation].contains(error.code) && !error.mayHaveTakenEffect
+            guard error.isRetryable || isAway || child.isGone(outcome), !Task.isCancelled else {
                 error.outcomes = ConnectorAnswer.outcomes(of: failures)
                 throw error
             }
         }
-        if let postponed { return postponed }
-        guard call.rest(until: end, on: tally.clock) == nil else {
+        if let answer = postponed.answer { return answer }
+        guard call.remaining(until: end, on: tally.clock) == nil else {
             throw failure(of: failures, "every open child failed")
         }
         var error = failure(of: failures, "no child answered within the timeout of the call")
@@ -351,23 +377,23 @@ extension Node {
     /// Calls every usable child; the first success is the answer, and the others are cancelled. A child that asks for a
     /// retry of the whole batch answers only if no other child accepts any of it.
     private func fastest(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
-        let children = try usable(call.operation)
+        let children = try usable(for: call)
         let (winner, failures) = await withTaskGroup(of: ConnectorAnswer.Child.self) { group in
             for child in children { group.addTask { (child.path, await child.outcome(call)) } }
             var failures: [ConnectorAnswer.Child] = []
-            var postponed: ConnectorAnswer?
+            var postponed = SoonestAnswer()
             for await (path, outcome) in group {
                 guard case .success(let answer) = outcome else {
                     failures.append((path, outcome))
                     continue
                 }
-                guard answer.postponement(of: call) != nil else {
+                guard let postponement = answer.postponement(of: call) else {
                     group.cancelAll()
                     return (ConnectorAnswer?.some(answer), failures)
                 }
-                postponed = postponed ?? answer
+                postponed.add(answer, postponement)
             }
-            return (postponed, failures)
+            return (postponed.answer, failures)
         }
         if let winner { return winner.after(ConnectorAnswer.outcomes(of: failures)) }
         throw failure(of: failures, "every open child failed")
@@ -384,7 +410,7 @@ extension Node {
                 // The others answer with what the next child is called with.
                 if child !== children.last { call.batchCount = nil }
                 if let last {
-                    call = try child.rest(of: call, by: end)
+                    call = try child.remaining(of: call, by: end)
                     call.arguments = try child.arguments(of: call, after: last)
                 }
                 last = try await child.call(call, isChild: true).after(earlier)
@@ -402,8 +428,8 @@ extension Node {
     /// A call of the next child in a sequence, with the time that the earlier ones have left.
     ///
     /// - Throws: `timed-out` if they left none.
-    private func rest(of call: Call, by end: UInt64) throws(ConnectorError) -> Call {
-        if let rest = call.rest(until: end, on: tally.clock) { return rest }
+    private func remaining(of call: Call, by end: UInt64) throws(ConnectorError) -> Call {
+        if let remaining = call.remaining(until: end, on: tally.clock) { return remaining }
         throw ConnectorError(
             .timedOut,
             "the earlier children of the sequence took all the time of the call",
@@ -430,6 +456,18 @@ extension Node {
         }
         let names = Set(inputs.map(\.name))
         return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
+    }
+}
+
+/// The answer of the child that may be asked again soonest, of those that asked for a batch again.
+private struct SoonestAnswer {
+    private(set) var answer: ConnectorAnswer?
+    private var wait = Duration.zero
+
+    /// Adds an answer, and the wait that it asks for, if any.
+    mutating func add(_ other: ConnectorAnswer, _ postponement: ConnectorError) {
+        let wait = postponement.retryAfter ?? .zero
+        if answer == nil || wait < self.wait { (answer, self.wait) = (other, wait) }
     }
 }
 

@@ -167,7 +167,7 @@ extension Node {
     /// The options of a delivery, which ends at its timeout whatever the plugin does: the next events wait for its end.
     private static var deliveryOptions: CallOptions {
         var options = CallOptions()
-        options.keepsTimeout = true
+        (options.timeoutNanoseconds, options.keepsTimeout) = (DeliveryPolicy.callTimeout, true)
         return options
     }
 

@@ -71,9 +71,9 @@ extension Node {
             signature(of: call.operation).flatMap { call.arguments.subject($0) }.flatMap(key.value(in:))
         }
         let (child, isSecond) = chosen(canary, call.operation, tries: tries)
-        let start = canary.clock.now()
+        let start = tally.clock.now()
         let outcome = await child.outcome(call)
-        canary.note(isSecond, outcome.failure, took: canary.clock.now() - start)
+        canary.note(isSecond, outcome.failure, took: tally.clock.now() - start)
         guard case .failure(var error) = outcome else { return try outcome.get() }
         error.outcomes = ConnectorAnswer.outcomes(of: [(child.path, outcome)])
         throw error
@@ -92,11 +92,11 @@ extension Node {
         }
         func answers(_ part: Int) async -> Result<[DeliveryAnswer], ConnectorError> {
             guard !parts[part].isEmpty else { return .success([]) }
-            let start = canary.clock.now()
+            let start = tally.clock.now()
             let result = await children[part].deliver(batch.part(parts[part]))
             // A child that got nothing, because the host is closing, was not called.
             if (try? result.get())?.allSatisfy(\.isUnsent) != true {
-                canary.note(part == 1, result.failure ?? Self.failure(of: result), took: canary.clock.now() - start)
+                canary.note(part == 1, result.failure ?? Self.failure(of: result), took: tally.clock.now() - start)
             }
             return result
         }

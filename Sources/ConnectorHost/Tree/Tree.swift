@@ -75,7 +75,7 @@ struct Tree: Sendable {
                 comparison: counted.first?.comparison ?? Comparison(onChange: onChange),
                 canary: connector.policy?.canary.map { policy in
                     counted.lazy.compactMap { Canary.continuing($0, policy, on: children) }.first
-                        ?? Canary(policy, of: connector.path, metering.clock, logger: logger, onChange: onChange)
+                        ?? Canary(policy, of: connector.path, logger: logger, onChange: onChange)
                 },
                 tally: counted.first { $0.tally.isSimulated == isSimulated }?.tally
                     ?? CallTally(

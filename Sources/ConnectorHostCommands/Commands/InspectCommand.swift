@@ -70,11 +70,12 @@ struct InspectCommand: AsyncParsableCommand {
     }
 
     /// Adds why a host with the configuration would not load a file that it could load otherwise. Faults of the configuration
-    /// count only if the plugin is to be run: a host with a faulty file loads none.
+    /// count only if the plugin is to be run: a host with a faulty file loads none. A variable that every host refuses always counts.
     ///
     /// - Returns: The lock and the keys of the configuration.
     private func admit(_ file: String, _ inspection: inout PluginInspection) -> PluginAdmission {
         let options = ConnectorHost.Options()
+        inspection.problems = options.pathProblems + inspection.problems
         let (configuration, problems, _) = Configuration.examine(file: source.file, environment: options.environment)
         let isAbsent = configuration == nil && problems.allSatisfy { $0.code == .notFound }
         let isFaulty = !problems.isEmpty && (!isAbsent || source.isExplicit)

@@ -52,6 +52,7 @@ struct LockCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = ConnectorHost.Options()
+        try answer.checked { () throws(ConfigurationErrors) in try options.checkPaths() }
         let (read, problems, omitted) = Configuration.examine(file: file.file, environment: options.environment)
         guard let configuration = read, problems.isEmpty else {
             answer.report(problems, omitted: omitted)

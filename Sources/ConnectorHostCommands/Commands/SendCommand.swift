@@ -54,7 +54,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The timeout for a full outbox to have room for an event, or for simulators to accept it. (default: 30s)",
+            "The timeout for the outbox to take an event, full or locked as it may be, or for simulators to accept it. (default: 30s)",
             valueName: "duration"
         ),
         transform: Duration.argument
@@ -105,8 +105,9 @@ struct SendCommand: AsyncParsableCommand {
             let error = cause ?? error
             answer.report(callFailure: error, in: session.host.report, sent: sent)
             sent?.warn()
-            try await session.close()
-            throw ExitStatus.failed
+            // Closing would wait for the lock that the event did not get, and no gate is open.
+            if simulate || error.code != .timedOut { try await session.close() }
+            throw session.interruption.exitStatus ?? ExitStatus.failed
         }
         try await session.close()
     }
@@ -162,12 +163,17 @@ struct SendCommand: AsyncParsableCommand {
         simulate ? try await interruption.cancelling(step) : try await step()
     }
 
+    /// How long one step may take, whatever the outbox waits for.
+    private var options: CallOptions {
+        var options = CallOptions(timeout: timeout ?? .seconds(30))
+        options.keepsTimeout = true
+        return options
+    }
+
     /// Sends one event.
     ///
     /// - Throws: The error of the outboxes if they were all full, and dropped it.
     private func send(_ event: GateClient.CheckedEvent, to gate: GateClient) async throws(ConnectorError) -> Receipt {
-        var options = CallOptions(timeout: timeout ?? .seconds(30))
-        options.keepsTimeout = true
         let receipt = try await gate.send(event, options: options)
         if let loss = receipt.loss { throw loss }
         return receipt
@@ -273,10 +279,15 @@ struct SendCommand: AsyncParsableCommand {
         _ events: [(number: Int, event: GateClient.CheckedEvent)],
         to gate: GateClient
     ) async -> Outcome {
-        // If that fails, one of them may be the reason, and those before it are stored all the same.
-        var receipts = (try? await gate.store(events.map(\.event))) ?? []
+        var receipts: [Receipt] = []
         var failure: (number: Int, error: ConnectorError)?
-        for (number, event) in events.dropFirst(receipts.count) {
+        do throws(ConnectorError) {
+            receipts = try await gate.store(events.map(\.event), options: options) ?? []
+        } catch {
+            // One of them may be the reason of another failure, and those before it are stored all the same.
+            if error.code == .timedOut { failure = events.first.map { ($0.number, error) } }
+        }
+        for (number, event) in events.dropFirst(receipts.count) where failure == nil {
             do throws(ConnectorError) {
                 receipts.append(try await send(event, to: gate))
             } catch {

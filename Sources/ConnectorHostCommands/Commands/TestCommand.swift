@@ -26,6 +26,9 @@ struct TestCommand: AsyncParsableCommand {
             Opens, cancels, closes and destroys instances, calls operations, and watches what the plugin does. Rules that need an \
             open gate use a simulator that comes with the host, or --answers. connector-host reference conformance lists the rules.
 
+            An id stands for the plugin that a host on connectors.json would load: the lock and "trust" must admit it. A file that is \
+            named by its path is checked before it is locked.
+
             A plugin has a level if it keeps every rule up to it; a rule that could not be checked counts as broken. \
             Without --strict, that is level 5, for which no vendor need answer.
 

@@ -5,6 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorHost
 internal import ConnectorLoading
+internal import ConnectorManifest
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -17,9 +18,13 @@ internal import ConnectorPlatform
 enum ConformanceSubject {
     /// The file that an argument names, by path or by the plugin's id.
     ///
-    /// - Throws: `not-found` for a file that cannot be read; `unknown-plugin` or another error for an id without a usable plugin.
+    /// An id stands for what a host on connectors.json would load, and nothing else of it runs. A path stands for itself, so that a
+    /// plugin can be checked before it is locked.
+    ///
+    /// - Throws: `not-found` for a file that cannot be read; `unknown-plugin` or another error for an id without a usable plugin, such
+    ///   as `not-locked`.
     static func path(of argument: String) throws(ConnectorError) -> String {
-        guard !isID(argument) else { return try path(ofPlugin: argument).absolutePath }
+        guard !isID(argument) else { return try admittedPath(ofPlugin: argument).absolutePath }
         guard unsafe access(argument, R_OK) == 0 else {
             throw ConnectorError(.notFound, "\(argument) cannot be read", cause: SystemError().description)
         }
@@ -31,6 +36,25 @@ enum ConformanceSubject {
     /// A directory is not a file: the project of a plugin has the plugin's name.
     static func isID(_ argument: String) -> Bool {
         !argument.contains("/") && FileStamp(path: argument).map { $0.kind == S_IFDIR } ?? true
+    }
+
+    /// The file of the plugin with an id that connectors.json leads to, if its lock, its keys and its "trust" admit it. Its other faults
+    /// are ignored.
+    private static func admittedPath(ofPlugin id: String) throws(ConnectorError) -> String {
+        let options = ConnectorHost.Options()
+        if let problem = options.pathProblems.first { throw problem }
+        let (read, problems, _) = Configuration.examine(file: "connectors.json", environment: options.environment)
+        guard let configuration = read else { return try path(ofPlugin: id) }
+        // Nobody knows what a damaged lock admits. Its faults come last.
+        if configuration.lock == nil, let problem = problems.last,
+            FileStamp(itself: PluginLock.file(of: configuration.path)) != nil
+        {
+            throw problem
+        }
+        let lookup = PluginLookup(configuration: configuration, options: options)
+        let candidate = try lookup.candidate(PluginSpecification(id)).get()
+        if let refusal = lookup.refusal(of: candidate) { throw refusal }
+        return candidate.sidecar ?? candidate.path
     }
 
     /// The file of the plugin with an id, in the directories of the configuration and those that every command searches. Only the

@@ -31,7 +31,7 @@ struct RuleProcess: Sendable {
         let command = ChildCommand(
             [ProgramFiles.program, "test", path, "--only", rule.id, "--report", directory] + arguments,
             // The plugin's libraries may need any of the variables.
-            environment: ProcessEnvironment.variables,
+            environment: .current,
             timeout: .seconds(Self.timeout),
             limit: 1 << 20
         )

@@ -58,8 +58,8 @@ struct RecordingSession: Sendable {
     ///
     /// - Returns: Its exit status; nil if the system does not know it.
     func run(_ command: [String]) async throws(ConnectorError) -> Int32? {
-        var variables = ProcessEnvironment.variables
-        variables[RecordingRequest.variable] = request.text
+        var variables = ProcessEnvironment.current
+        variables[RecordingRequest.variable] = SystemText(request.text)
         let process: ForegroundProcess
         do throws(SystemError) {
             process = try ForegroundProcess(

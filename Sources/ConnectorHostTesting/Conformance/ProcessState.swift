@@ -23,7 +23,7 @@ struct ProcessState: Sendable {
     let hasChildren: Bool
     /// The minor page faults of all reaped children; it grows with every child that ends and is reaped.
     let forks: Int
-    private let variables: [String: String]
+    private let variables: ProcessEnvironment
     private let directory: String
     private let mask: mode_t
     private let locale: String
@@ -36,7 +36,7 @@ struct ProcessState: Sendable {
             files: openFiles,
             hasChildren: hasAnyChildren,
             forks: endedChildren,
-            variables: ProcessEnvironment.variables,
+            variables: .current,
             directory: workingDirectory,
             mask: fileMask,
             locale: unsafe setlocale(LC_ALL, nil).map { unsafe String(cString: $0) } ?? "",
@@ -70,8 +70,8 @@ struct ProcessState: Sendable {
     /// The changes since an earlier state, each as the object of a sentence.
     func changes(since before: ProcessState) -> [String] {
         var changes: [String] = []
-        let names = Set(variables.keys).union(before.variables.keys).filter { variables[$0] != before.variables[$0] }
-        if !names.isEmpty { changes.append("the environment: \(names.sorted().joined(separator: ", "))") }
+        let names = variables.differences(from: before.variables)
+        if !names.isEmpty { changes.append("the environment: \(names.joined(separator: ", "))") }
         if directory != before.directory { changes.append("the working directory to \(directory)") }
         if mask != before.mask { changes.append("the file mask to \(String(mask, radix: 8))") }
         if locale != before.locale { changes.append("the locale to \(locale)") }

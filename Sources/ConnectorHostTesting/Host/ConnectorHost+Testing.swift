@@ -49,8 +49,8 @@ extension ConnectorHost {
         }
     }
 
-    private static let isolation = ProcessEnvironment.variables["CONNECTOR_TESTING_ISOLATION"]
-    private static let runner = ProcessEnvironment.variables["CONNECTOR_RUNNER"]
+    private static let isolation = ProcessEnvironment.current["CONNECTOR_TESTING_ISOLATION"]?.shown
+    private static let runner = ProcessEnvironment.current["CONNECTOR_RUNNER"]?.shown
 
     /// Creates a host that reads no files except the plugins', with a clock that the test moves.
     ///

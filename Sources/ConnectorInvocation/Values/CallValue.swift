@@ -34,20 +34,20 @@ extension CallValue {
         case .i8, .i16, .i32, .i64:
             let bounds = type.signedBounds
             guard let integer = try Self.signed(value, type), bounds.contains(integer) else {
-                throw Self.outside(value.description, type, "\(bounds.lowerBound) to \(bounds.upperBound)")
+                throw Self.outside(value, type, "\(bounds.lowerBound) to \(bounds.upperBound)")
             }
             self = .signed(integer)
         case .u8, .u16, .u32, .u64:
             let bound = type.unsignedBound
             guard let integer = try Self.unsigned(value, type), integer <= bound else {
-                throw Self.outside(value.description, type, "0 to \(bound)")
+                throw Self.outside(value, type, "0 to \(bound)")
             }
             self = .unsigned(integer)
         case .f32, .f64:
             guard let number = value.number else { throw Self.mismatch(value, type) }
-            guard number.isFinite else { throw Self.outside("\(number)", type, "any finite number") }
+            guard number.isFinite else { throw Self.outside(value, type, "any finite number") }
             if type == .f32, !Float(number).isFinite {
-                throw Self.outside(value.description, type, "what 32 bits can represent")
+                throw Self.outside(value, type, "what 32 bits can represent")
             }
             self = .floating(number)
         case .string:
@@ -188,8 +188,10 @@ extension CallValue {
         ConnectorError(.invalid, "expected \(type), got \(value.kind)")
     }
 
-    private static func outside(_ value: String, _ type: ValueType, _ bounds: String) -> ConnectorError {
-        ConnectorError(.invalid, "\(value) is outside the range of \(type), \(bounds)")
+    private static func outside(_ value: JSONValue, _ type: ValueType, _ bounds: String) -> ConnectorError {
+        // A number that JSON cannot write would be shown as null.
+        let shown = if case .number(let number) = value { "\(number)" } else { value.description }
+        return ConnectorError(.invalid, "\(shown) is outside the range of \(type), \(bounds)")
     }
 
     /// The value as JSON.

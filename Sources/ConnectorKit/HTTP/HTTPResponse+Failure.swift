@@ -9,8 +9,8 @@ extension HTTPResponse {
     /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect counts as the answer of a
     /// proxy or a captive portal, and so does a web page whose status is 2xx, 400, 413 or 422. All yield `protocolViolation`, and the call
     /// may be retried; only 413 stays `tooLarge`, so that a batch is divided. So does the refusal of a server that speaks TLS. A 413 with
-    /// `Retry-After` may be retried, too: it is temporary (RFC 9110, section 15.5.14). Whether a 404 is the vendor's,
-    /// ``VendorAnswer`` decides.
+    /// `Retry-After` may be retried, too: it is temporary (RFC 9110, section 15.5.14). So may 421 and 425, with which a server has done
+    /// nothing. Whether any other 400, 404, 410, 413 or 422 is the vendor's, ``VendorAnswer`` decides.
     ///
     /// - Parameters:
     ///   - vendor: The vendor's name, which becomes the error's domain.
@@ -23,14 +23,21 @@ extension HTTPResponse {
         let words = words ?? excerpt
         if !words.isEmpty { message += ": \(words)" }
         let wait = retryAfter(now: now)
+        let mayPass = kind.isUsuallyRetryable && ![402, 407, 505].contains(status)
         return PluginError(
             kind,
             message,
-            isRetryable: (kind.isUsuallyRetryable && status != 501 && status != 505) || (status == 413 && wait != nil),
+            isRetryable: mayPass || (status == 413 && wait != nil),
             retryAfter: wait,
             domain: vendor,
             detail: Int32(clamping: status)
         )
+    }
+
+    /// Whether the body is a refusal that repeats the status as `code`, beside the words in `error`.
+    package var isCodedError: Bool {
+        let body = try? json()
+        return body?["code"]?.integer == Int64(status) && body?["error"]?.string != nil
     }
 
     /// Whether the answer came from something other than the vendor.
@@ -41,7 +48,13 @@ extension HTTPResponse {
 
     /// The error for an answer that is not the vendor's; ignores its `Retry-After`.
     func foreignAnswer(to vendor: String) -> PluginError {
-        let kind = isPage ? "a web page" : (300..<400).contains(status) ? "a redirect" : "another server's refusal"
+        let kind =
+            switch status {
+            case _ where isPage: "a web page"
+            case 304: "an answer for a cache"
+            case 300..<400: "a redirect"
+            default: "another server's refusal"
+            }
         var message = "\(kind) (HTTP \(status)) came instead of \(vendor)'s answer"
         if let place = headers["Location"]?.prefix(while: { $0 != "?" }) { message += ", to \(place)" }
         let advice =
@@ -51,6 +64,8 @@ extension HTTPResponse {
             case nil where status == 413: "a gateway on the way takes only smaller requests: raise its limit"
             case nil where status == 404 || status == 410:
                 "its URL may be wrong, or a gateway on the way has no server for it"
+            case nil where !isPage && (400..<500).contains(status):
+                "its URL may be wrong, or a gateway on the way may have sent it"
             case nil: "a proxy or a captive portal may have sent it"
             }
         message += "; \(advice)"
@@ -74,7 +89,8 @@ extension HTTPResponse {
         case 409, 412: .conflict
         case 413: .tooLarge
         case 429: .rateLimited
-        case 500...599: .unavailable
+        // The account, the proxy, the connection and the moment are at fault, and not the request.
+        case 402, 407, 421, 425, 500...599: .unavailable
         case 400...499: .failed
         default: .protocolViolation
         }

@@ -21,6 +21,17 @@ extension HTTPResponse {
         return words.contains("No required SSL certificate was sent") ? .certificate : nil
     }
 
+    /// Whether the body is a refusal in a form that many gateways have: problem details (RFC 9457), an object with only a `message`, as from
+    /// Kong and AWS API Gateway, or the list of faults of FastAPI.
+    package var isGatewaysRefusal: Bool {
+        if headers["Content-Type"]?.mediaType == "application/problem+json" { return true }
+        guard let body = (try? json())?.object else { return false }
+        if body["detail"]?[0]?["loc"] != nil { return true }
+        if ["title", "status", "detail"].allSatisfy({ body[$0] != nil }) { return true }
+        let names = body.members.map(\.name)
+        return names.contains("message") && names.allSatisfy { ["message", "request_id", "requestId"].contains($0) }
+    }
+
     private static let refusalsOfPlainText = [
         "sent an HTTP request to an HTTPS server", "plain HTTP request was sent to HTTPS port",
         "speaking plain HTTP to an SSL-enabled server port", "combination of host and port requires TLS",

@@ -17,13 +17,21 @@ extension HTTPResponse {
 
     /// The body as JSON. A byte order mark before it is ignored (RFC 8259, section 8.1).
     ///
-    /// - Throws: A ``PluginError`` of status `protocolViolation` with the error's position and the beginning of the
-    ///   body.
+    /// - Throws: A ``PluginError`` of status `protocolViolation` with the error's position and the beginning of the body, or with the
+    ///   content coding that the host does not decode.
     public func json() throws(PluginError) -> JSONValue {
         do throws(ConnectorError) {
             let text = body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
             return try JSONValue(parsing: text, depthLimit: JSONParser.vendorDepthLimit)
         } catch {
+            if let coding = headers["Content-Encoding"] {
+                throw PluginError(
+                    .protocolViolation,
+                    "the answer (HTTP \(status)) has the content coding \"\(coding.prefix(40))\", which the host does not decode",
+                    domain: "http",
+                    detail: Int32(clamping: status)
+                )
+            }
             let position = error.position.map { " at \($0)" } ?? ""
             throw PluginError(
                 .protocolViolation,

@@ -17,8 +17,9 @@ public import ConnectorBase
 /// Be exact about the proof of success and ignore the rest: servers that speak a vendor's protocol add members and
 /// mislabel the media type.
 ///
-/// Nor does a status alone prove a refusal: what answers 400 may be a gateway, or a server that now speaks TLS. An adapter whose vendor
-/// blames events with 400 or 422 also says how it recognizes the vendor's words, so that nothing else turns events into dead letters.
+/// Nor does a status alone prove a refusal: what answers 400, 413 or 422 may be a gateway, or a server that now speaks TLS. An adapter
+/// whose vendor blames events says how it recognizes the vendor's words, so that nothing else turns events into dead letters. Without that,
+/// only a JSON object counts, and none in the form of a common gateway.
 ///
 /// What answers 404 or 410 may be a gateway without a server for the address, whose page must not read as "there is no such record". If all
 /// forms of the answer are JSON, only a JSON object counts as the vendor's 404. An adapter that reports missing objects also says how it
@@ -36,12 +37,13 @@ public struct VendorAnswer: Sendable {
     ///   - vendor: The vendor's name, which becomes the domain of errors.
     ///   - statuses: The HTTP statuses of the answer.
     ///   - forms: The accepted forms of the body.
-    ///   - isRefusal: Whether an answer with status 400 or 422 is the vendor's; by default, each that is not a web page is.
+    ///   - isRefusal: Whether an answer with status 400, 413 or 422 is the vendor's; by default, each is that is a JSON object, except in
+    ///     the forms of common gateways.
     public init(
         _ vendor: String,
         statuses: ClosedRange<Int> = 200...200,
         _ forms: [Form],
-        isRefusal: @escaping @Sendable (HTTPResponse) -> Bool = { _ in true }
+        isRefusal: @escaping @Sendable (HTTPResponse) -> Bool = { VendorAnswer.isUsualRefusal($0) }
     ) {
         let isJSON = forms.allSatisfy(\.isJSON)
         self.init(
@@ -59,13 +61,13 @@ public struct VendorAnswer: Sendable {
     ///   - vendor: The vendor's name, which becomes the domain of errors.
     ///   - statuses: The HTTP statuses of the answer.
     ///   - forms: The accepted forms of the body.
-    ///   - isRefusal: Whether an answer with status 400 or 422 is the vendor's; by default, each that is not a web page is.
+    ///   - isRefusal: As for ``init(_:statuses:_:isRefusal:)``.
     ///   - isMissing: Whether an answer with status 404 or 410 is the vendor's.
     public init(
         _ vendor: String,
         statuses: ClosedRange<Int> = 200...200,
         _ forms: [Form],
-        isRefusal: @escaping @Sendable (HTTPResponse) -> Bool = { _ in true },
+        isRefusal: @escaping @Sendable (HTTPResponse) -> Bool = { VendorAnswer.isUsualRefusal($0) },
         isMissing: @escaping @Sendable (HTTPResponse) -> Bool
     ) {
         self.vendor = vendor
@@ -75,10 +77,16 @@ public struct VendorAnswer: Sendable {
         isVendorsAbsence = isMissing
     }
 
-    /// Whether a response is the vendor's refusal of what was sent, with status 400 or 422: such an answer to a request without content
+    /// Whether a response is the vendor's refusal of what was sent, with status 400, 413 or 422: such an answer to a request without content
     /// can prove that the vendor is there.
     public func isRefusal(_ response: HTTPResponse) -> Bool {
-        [400, 422].contains(response.status) && !response.isForeign && isVendorsRefusal(response)
+        [400, 413, 422].contains(response.status) && !response.isForeign && isVendorsRefusal(response)
+    }
+
+    /// Whether a refusal may be the words of a vendor that the adapter does not know better.
+    @usableFromInline
+    static func isUsualRefusal(_ response: HTTPResponse) -> Bool {
+        (try? response.json())?.object != nil && !response.isGatewaysRefusal
     }
 
     /// One form of an answer's body.
@@ -99,7 +107,7 @@ public struct VendorAnswer: Sendable {
         /// No body at all.
         public static let empty = Form(name: "nothing", kind: .empty)
 
-        /// Text that begins with a word, in any case.
+        /// Text that begins with a word, in any case; a web page must have nothing else.
         public static func text(_ word: String) -> Form {
             Form(name: "\"\(word)\"", kind: .text(word.lowercased()))
         }
@@ -144,8 +152,10 @@ public struct VendorAnswer: Sendable {
         /// Whether the body begins with a word, which is given in lower case, and no letter follows.
         private static func begins(_ response: HTTPResponse, with word: String) -> Bool {
             guard response.excerpt.lowercased().hasPrefix(word) else { return false }
-            let next = response.body.dropFirst(word.utf8.count).first ?? UInt8(ascii: " ")
-            return !next.isLetter
+            let rest = response.body.dropFirst(word.utf8.count)
+            // Some servers call the word alone a web page; the page of a portal goes on.
+            guard !response.isPage else { return rest.allSatisfy { $0 <= 0x20 } }
+            return rest.first?.isLetter != true
         }
     }
 
@@ -154,9 +164,9 @@ public struct VendorAnswer: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - failure: Creates the error for a refusal by the vendor.
-    /// - Throws: The failure for a status outside 2xx and 3xx, unless it is 400, 404, 410 or 422 in words that are not the vendor's. For any
-    ///   other response, redirects included, a ``PluginError`` of status `protocolViolation`, which may be retried: the proxy in between may
-    ///   be gone by then.
+    /// - Throws: The failure for a status outside 2xx and 3xx, unless it is 400, 404, 410, 413 or 422 in words that are not the vendor's. For
+    ///   any other response, redirects included, a ``PluginError`` of status `protocolViolation`, or `tooLarge` for a 413, which may be
+    ///   retried: the proxy in between may be gone by then.
     public func body(
         of response: HTTPResponse,
         failure: (HTTPResponse) -> PluginError
@@ -180,7 +190,7 @@ public struct VendorAnswer: Sendable {
     /// Whether somebody else refuses the request, or knows no server for it.
     private func isStrange(_ response: HTTPResponse) -> Bool {
         switch response.status {
-        case 400, 422: !isRefusal(response)
+        case 400, 413, 422: !isRefusal(response)
         case 404, 410: !isVendorsAbsence(response)
         default: false
         }

@@ -52,7 +52,7 @@ public struct ConfigurationField: Sendable, Hashable {
 extension ConfigurationField {
     /// The reason this field rejects a value; nil if it accepts the value.
     package func problem(with value: JSONValue) -> String? {
-        if let problem = typeProblem(with: value) { return problem }
+        if let problem = typeProblem(with: value) ?? Self.textProblem(with: value) { return problem }
         let isAllowed = allowedValues.contains { $0 == value || ($0.number != nil && $0.number == value.number) }
         if !allowedValues.isEmpty, !isAllowed {
             return
@@ -80,6 +80,17 @@ extension ConfigurationField {
             return value.string == nil && decoded == nil
                 ? "must be a string, or its bytes as {\"base64\": \"…\"}" : nil
         default: return nil
+        }
+    }
+
+    /// The reason a value that was made in Swift cannot be given to a plugin as JSON; nil if it can.
+    private static func textProblem(with value: JSONValue) -> String? {
+        // The value is a member of the object that the plugin gets.
+        let limit = JSONParser.depthLimit - 1
+        return switch value.defect(limit: limit) {
+        case .nesting: "must not be nested deeper than \(limit) levels"
+        case .number(let number): "has the number \(number), which JSON cannot write"
+        case nil: nil
         }
     }
 

@@ -124,7 +124,7 @@ extension Delivery {
             (progress.failures, progress.failure, progress.named, progress.left) = (0, nil, nil, nil)
             progress.endRepetition(of: batch)
             // Twice as many events may take twice as long, and of a call that takes too long nothing is known.
-            let isSlow = duration >= CallOptions().timeoutNanoseconds / 2
+            let isSlow = duration >= DeliveryPolicy.callTimeout / 2
             progress.slowDeliveriesLeft = isSlow ? max(0, progress.slowDeliveriesLeft - 1) : 0
             if progress.slowDeliveriesLeft == 0 { progress.count = min(limits.count, progress.count * 2) }
         case .split:
@@ -135,15 +135,15 @@ extension Delivery {
             progress.left = (failure, end)
             progress.hasLeft = true
             // If this many fail at once, the events are probably not to blame.
-            if hadLeft { await rest(&progress, failure) }
+            if hadLeft { await waitOut(&progress, failure) }
         case .pause(let failure, let least, let suspect):
             // A composite's answer may name only a child that failed at once.
-            let isSuspect = suspect == .batch || duration >= CallOptions().timeoutNanoseconds
+            let isSuspect = suspect == .batch || duration >= DeliveryPolicy.callTimeout
             let kept = batch.entries.indices.filter { $0 >= outcomes.count || outcomes[$0] == .waiting }
             let positions = kept.map { batch.entries[$0].position }
             let areAtFault = suspect == .everyEvent && !isSuspect
             keep(positions, of: batch, waitAlone: waitAlone || areAtFault, isSuspect: isSuspect, &progress)
-            await rest(&progress, failure, atLeast: least, suspect)
+            await waitOut(&progress, failure, atLeast: least, suspect)
         }
     }
 }

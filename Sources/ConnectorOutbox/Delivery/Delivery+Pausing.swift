@@ -14,11 +14,11 @@ extension Delivery {
         progress.asked = inherited.end
         let end = clock.wallTime().nanoseconds.saturatingAdding(inherited.end - now)
         set(.paused(inherited.failure, until: Timestamp(nanoseconds: end)))
-        await rest(until: inherited.end, &progress)
+        await waitOut(until: inherited.end, &progress)
     }
 
     /// Pauses after a failure; another host of the queue may reach the vendor meanwhile.
-    func rest(
+    func waitOut(
         _ progress: inout Progress,
         _ failure: DeliveryFailure,
         atLeast least: Duration? = nil,
@@ -29,11 +29,11 @@ extension Delivery {
         progress.asked = least.map { least in
             dependencies.clock.now().saturatingAdding(min(least, DeliveryPolicy.longestAskedWait).nanoseconds)
         }
-        await rest(until: end, &progress)
+        await waitOut(until: end, &progress)
     }
 
     /// Waits out a pause, unless the delivery is stopped or woken.
-    func rest(until end: UInt64, _ progress: inout Progress) async {
+    func waitOut(until end: UInt64, _ progress: inout Progress) async {
         let condition = condition
         while !isAwake, dependencies.clock.now() < end {
             set(condition)

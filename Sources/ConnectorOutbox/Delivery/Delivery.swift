@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -13,7 +13,7 @@ internal import Synchronization
 /// arrived meanwhile, since the vendor may have taken them, and only its answer was lost. After the second attempt in a row that takes too
 /// long, ends the plugin's runner, or fails for a reason that is not the connection's, half of them follow. Events that fail by themselves
 /// wait on their own, and hold up no others; if none was delivered with them, from their second attempt on.
-package final class Delivery: Sendable {
+final class Delivery: Sendable {
     /// The connector.
     let target: DeliveryTarget
     let limits: BatchLimits
@@ -24,7 +24,7 @@ package final class Delivery: Sendable {
     private let ended = OneShot<Void>()
 
     /// The dependencies of a delivery.
-    package struct Dependencies: Sendable {
+    struct Dependencies: Sendable {
         /// Where the events are.
         var engine: any OutboxEngine
         /// Measures the waits.
@@ -37,27 +37,6 @@ package final class Delivery: Sendable {
         var onChange: @Sendable () -> Void
         /// Called when deliveries begin to fail, with the reason, and with nil once one has succeeded.
         var onPause: @Sendable (DeliveryFailure?) -> Void
-    }
-
-    /// What a delivery is doing.
-    package enum Condition: Sendable, Hashable {
-        /// Nothing is due, a batch is still being filled, or the pace allows none yet.
-        case idle
-        /// A batch is under way; after a failure, it is the next attempt.
-        case delivering(after: DeliveryFailure?)
-        /// The connector is not open.
-        case waitingForGate
-        /// The vendor did not take the last batch; the next attempt is at that time.
-        case paused(DeliveryFailure, until: Timestamp)
-
-        /// Why the last attempt failed; nil if it did not.
-        package var failure: DeliveryFailure? {
-            switch self {
-            case .paused(let failure, until: _): failure
-            case .delivering(after: let failure): failure
-            case .idle, .waitingForGate: nil
-            }
-        }
     }
 
     /// A wait that the vendor has asked for.
@@ -86,7 +65,7 @@ package final class Delivery: Sendable {
     }
 
     private struct State {
-        var condition = Condition.idle
+        var condition = DeliveryCondition.idle
         var isStopping = false
         /// Runs the loop.
         var task: Task<Void, Never>?
@@ -115,13 +94,13 @@ package final class Delivery: Sendable {
     }
 
     /// The connector's path.
-    package var path: String { target.path }
+    var path: String { target.path }
 
     /// How its events are queued and delivered.
-    package var policy: DeliveryPolicy { target.policy }
+    var policy: DeliveryPolicy { target.policy }
 
     /// What the delivery is doing.
-    package var condition: Condition { state.withLock(\.condition) }
+    var condition: DeliveryCondition { state.withLock(\.condition) }
 
     /// Whether the delivery ends after the batch under way.
     var isStopping: Bool { state.withLock(\.isStopping) }
@@ -137,7 +116,7 @@ package final class Delivery: Sendable {
     /// Notes that events have arrived.
     ///
     /// - Parameter bytes: Bytes of their payloads, plus one for each separator.
-    package func arrived(_ count: Int, bytes: Int) {
+    func arrived(_ count: Int, bytes: Int) {
         let signal = state.withLock { state -> OneShot<Void>? in
             state.arrivals.count = state.arrivals.count.saturatingAdding(count)
             state.arrivals.bytes = state.arrivals.bytes.saturatingAdding(bytes)
@@ -148,14 +127,14 @@ package final class Delivery: Sendable {
     }
 
     /// Notes that other processes may have added events, an unknown number of them.
-    package func arrivedElsewhere() { arrived(.max, bytes: .max) }
+    func arrivedElsewhere() { arrived(.max, bytes: .max) }
 
     /// Notes that an operator asks for all retries at once, including those of events that the current attempt sets to retry on their
     /// own. Call it before the engine makes the others due, and ``wake()`` afterwards.
-    package func willExpediteRetries() { state.withLock { $0.expediteCount += 1 } }
+    func willExpediteRetries() { state.withLock { $0.expediteCount += 1 } }
 
     /// Ends any pause, also one that the vendor asked for: an operator asks for an attempt now.
-    package func wake() {
+    func wake() {
         wake { state in
             state.isAwake = true
             return true
@@ -163,7 +142,7 @@ package final class Delivery: Sendable {
     }
 
     /// Notes that the gate has changed. A pause that the vendor asked for continues.
-    package func gateChanged(isUsable: Bool) {
+    func gateChanged(isUsable: Bool) {
         wake { state in
             // If the gate cannot take the batch that is being filled, the batch is given back.
             guard state.condition == (isUsable ? .waitingForGate : .idle) else { return false }
@@ -180,14 +159,14 @@ package final class Delivery: Sendable {
     // MARK: Life
 
     /// Starts to deliver. Call it once.
-    package func start(on executor: any TaskExecutor) {
+    func start(on executor: any TaskExecutor) {
         // The task starts outside the lock. It ends at once if `stop` came first.
         let task = Task(executorPreference: executor) { await self.run() }
         state.withLock { $0.task = task }
     }
 
     /// Ends the delivery after the batch under way.
-    package func stop() {
+    func stop() {
         wake { state in
             state.isStopping = true
             return true
@@ -195,10 +174,10 @@ package final class Delivery: Sendable {
     }
 
     /// Abandons the batch under way; what the vendor has not confirmed stays queued. Call ``stop()`` first.
-    package func abandon() { state.withLock(\.task)?.cancel() }
+    func abandon() { state.withLock(\.task)?.cancel() }
 
     /// Returns once the delivery has ended.
-    package func end() async { await ended.wait() }
+    func end() async { await ended.wait() }
 
     /// What the delivery that follows this one has to wait out, once this one has ended; nil for nothing.
     var unfinishedPause: Pause? { state.withLock(\.unfinishedPause) }
@@ -214,7 +193,7 @@ package final class Delivery: Sendable {
     // MARK: Steps of the loop
 
     /// Shows what the delivery is doing.
-    func set(_ condition: Condition) {
+    func set(_ condition: DeliveryCondition) {
         let hasChanged = state.withLock { state in
             defer { state.condition = condition }
             return state.condition != condition

@@ -185,24 +185,16 @@ struct DeliveryDecision {
         init(_ answer: DeliveryAnswer) {
             switch answer.outcome {
             case .accepted: self = .delivered
-            case .rejected: self = DeliveryDecision.holds(answer.code ?? .invalid) ? .held : .refused
+            case .rejected: self = (answer.code ?? .invalid).concernsConnection ? .held : .refused
             case .retry where answer.isUnsent: self = .unsent
-            case .retry: self = DeliveryDecision.holds(answer.code ?? .failed) ? .held : .failed
+            case .retry: self = (answer.code ?? .failed).concernsConnection ? .held : .failed
             }
         }
     }
 
     /// Whether the failure of a call concerns the connection rather than the call's events, at one leaf of a composite at least.
     private static func concernsConnection(_ error: ConnectorError) -> Bool {
-        holds(error.code) || error.outcomes.contains { $0.error.map(concernsConnection) ?? false }
-    }
-
-    /// Whether the failure of one event concerns the connection rather than the event.
-    private static func holds(_ code: ConnectorError.Code) -> Bool {
-        [
-            .unauthorized, .denied, .missing, .rateLimited, .unavailable, .timedOut, .protocolViolation, .notOpen,
-            .crashed, .cancelled,
-        ].contains(code)
+        error.code.concernsConnection || error.outcomes.contains { $0.error.map(concernsConnection) ?? false }
     }
 }
 

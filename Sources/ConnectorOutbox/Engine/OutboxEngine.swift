@@ -24,7 +24,7 @@ package protocol OutboxEngine: Sendable {
     /// - Parameter onStored: Called with the result before this returns, on the thread that has stored the events. It must not block.
     ///   Not called if this throws.
     /// - Returns: For each event, whether it is new.
-    /// - Throws: `conflict` if the event with that id is another one, and a connector does not have it. Engines on servers that recognize
+    /// - Throws: `conflict` if a different event has that id, and a connector does not have it. Engines on servers that recognize
     ///   ids by themselves do not notice.
     func append(
         _ events: [OutboxEvent],
@@ -171,9 +171,6 @@ extension OutboxEngine {
 
     /// Does nothing: right for engines that keep the time themselves.
     package func rewind(_ path: String, now: Timestamp) async throws(ConnectorError) {}
-
-    /// Does nothing: right for engines that hold no event back.
-    package func expediteRetries(of path: String, now: Timestamp) async throws(ConnectorError) {}
 
     /// The statistics of every connector that has ever had an event.
     package func statistics() async throws(ConnectorError) -> [String: QueueStatistics] { try await read().statistics }

@@ -23,6 +23,8 @@ public struct DeliveryPolicy: Sendable, Hashable {
     public var initialWait: Duration = .seconds(1)
     /// The longest wait after any failure, unless the vendor asks for a longer one.
     public var longestWait: Duration = .seconds(60)
+    /// How long one delivery may take, in nanoseconds.
+    package static let callTimeout: UInt64 = 30_000_000_000
     /// The longest wait that a vendor gets by asking for it: a server whose clock is wrong may ask for years.
     static let longestAskedWait = Duration.nanoseconds(Int64(ConnectorError.longestRetryAfter))
 

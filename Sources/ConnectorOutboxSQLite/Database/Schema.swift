@@ -140,7 +140,9 @@ enum Schema {
         else {
             return Int(found)
         }
-        if Self.isDamage(expected, actual) { throw .damaged("the definition of its tables has another byte: \(name)") }
+        if Self.isDamage(expected, actual) {
+            throw .damaged("the definition of its tables differs in one byte: \(name)")
+        }
         let difference =
             actual[name] == nil
             ? "\(name) is missing" : expected[name] == nil ? "\(name) is unexpected" : "\(name) is different"

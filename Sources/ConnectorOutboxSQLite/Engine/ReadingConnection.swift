@@ -7,10 +7,14 @@ internal import Synchronization
 ///
 /// Each reading is a transaction of its own that takes no lock: the write-ahead log shows it what was committed when it began. So
 /// readers do not wait for writers, nor writers for readers. One thread at a time uses the connection.
-struct ReadingConnection: ~Copyable {
+final class ReadingConnection: Sendable {
+    private struct State {
+        var tables: OutboxTables?
+        var isClosed = false
+    }
+
     private let open: @Sendable () throws(Database.Failure) -> OutboxTables
-    private var tables: OutboxTables?
-    private var isClosed = false
+    private let state = Mutex(State())
 
     /// Prepares a connection.
     ///
@@ -22,41 +26,35 @@ struct ReadingConnection: ~Copyable {
     /// Reads in one transaction, from the file that is in its place now.
     ///
     /// - Throws: A failure; its ``Database/Failure/file`` is the open file, if any.
-    mutating func read(
-        _ body: (OutboxTables) throws(Database.Failure) -> Void
-    ) throws(Database.Failure) {
-        guard !isClosed else { throw SQLiteThread.closed }
-        do throws(Database.Failure) {
-            if tables?.database.isInPlace == false { tables = nil }
-            let tables = if let tables { tables } else { try open() }
-            self.tables = tables
-            try tables.snapshot(body)
-        } catch {
-            var failure = error
-            failure.file = tables?.database.file
-            // After opening the file again, SQLite may be able to read the log, or detect the damage.
-            if failure.isDamage || failure.isUnreadable { tables = nil }
-            throw failure
+    func read<Value: Sendable>(
+        _ body: @Sendable (OutboxTables) throws(Database.Failure) -> Value
+    ) throws(Database.Failure) -> Value {
+        try state.withLock { state throws(Database.Failure) -> Value in
+            guard !state.isClosed else { throw SQLiteThread.closed }
+            do throws(Database.Failure) {
+                if state.tables?.database.isInPlace == false { state.tables = nil }
+                let tables = if let tables = state.tables { tables } else { try open() }
+                state.tables = tables
+                return try tables.snapshot(body)
+            } catch {
+                var failure = error
+                failure.file = state.tables?.database.file
+                // After opening the file again, SQLite may be able to read the log, or detect the damage.
+                if failure.isDamage || failure.isUnreadable { state.tables = nil }
+                throw failure
+            }
         }
     }
 
-    /// Closes the file; the next reading opens it again.
-    mutating func leave() { tables = nil }
+    /// Closes the file, which was removed or replaced; the next reading opens it again.
+    func leave() { state.withLock { $0.tables = nil } }
 
     /// Closes the file; every later reading throws.
-    mutating func close() {
-        isClosed = true
-        tables = nil
-    }
-}
-
-/// A reading connection of an engine, which its writer makes leave a file that was removed or replaced.
-final class SharedReadingConnection: Sendable {
-    let connection: Mutex<ReadingConnection>
-
-    /// Prepares a connection, as ``ReadingConnection/init(open:)`` does.
-    init(open: @escaping @Sendable () throws(Database.Failure) -> OutboxTables) {
-        connection = Mutex(ReadingConnection(open: open))
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.tables = nil
+        }
     }
 }
 

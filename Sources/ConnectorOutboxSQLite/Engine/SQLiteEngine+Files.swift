@@ -45,7 +45,7 @@ extension SQLiteEngine {
         guard isPresent(path), LogScan.damage(of: path) == nil,
             let reader = try? SQLiteReader(
                 watch: watch,
-                SharedReadingConnection(open: reading(path, watch, StoreRevisions()))
+                ReadingConnection(open: reading(path, watch, StoreRevisions()))
             )
         else { return [:] }
         let statistics = try? await reader.perform { tables throws(Database.Failure) in try tables.statistics() }
@@ -86,6 +86,7 @@ extension SQLiteEngine {
     ///
     /// - Parameters:
     ///   - watch: Interrupts the salvage of a damaged file.
+    ///   - onSalvage: Called every few seconds of a salvage with the number of rows that it has read.
     ///   - onDamage: Called with the new path of a damaged file, and the reason.
     static func openFile(
         _ path: String,
@@ -93,6 +94,7 @@ extension SQLiteEngine {
         _ now: Timestamp,
         _ watch: StatementWatch,
         _ make: (String) throws(Database.Failure) -> OutboxTables,
+        onSalvage: @escaping (_ rows: Int) -> Void = { _ in },
         onDamage: (String, String) -> Void
     ) throws(Database.Failure) -> OutboxTables {
         try withLock(of: directory) { () throws(Database.Failure) in
@@ -108,7 +110,7 @@ extension SQLiteEngine {
                 return try make(path)
             } catch {
                 guard error.isDamage else { throw error }
-                try replace(path, error, now, watch, onDamage)
+                try replace(path, error, now, watch, onSalvage, onDamage)
                 return try make(path)
             }
         }
@@ -122,10 +124,11 @@ extension SQLiteEngine {
         in directory: String,
         _ now: Timestamp,
         _ watch: StatementWatch,
+        onSalvage: @escaping (_ rows: Int) -> Void,
         onDamage: (String, String) -> Void
     ) throws(Database.Failure) {
         try withLock(of: directory) { () throws(Database.Failure) in
-            if FileID(path) == file { try replace(path, failure, now, watch, onDamage) }
+            if FileID(path) == file { try replace(path, failure, now, watch, onSalvage, onDamage) }
         }
     }
 
@@ -223,12 +226,13 @@ extension SQLiteEngine {
         _ failure: Database.Failure,
         _ now: Timestamp,
         _ watch: StatementWatch,
+        _ onSalvage: @escaping (_ rows: Int) -> Void,
         _ onDamage: (String, String) -> Void
     ) throws(Database.Failure) {
         let (begun, done) = (path + ".salvaging", path + ".salvaged")
         for suffix in suffixes { unsafe unlink(begun + suffix) }
         touch(begun)
-        var salvage = try Salvage(of: path, into: begun, watch: watch)
+        var salvage = try Salvage(of: path, into: begun, watch: watch, progress: SalvageProgress(tell: onSalvage))
         do throws(Database.Failure) {
             try salvage.run()
         } catch {
@@ -236,12 +240,12 @@ extension SQLiteEngine {
             throw error
         }
         let outcome = try salvage.finish()
-        try synchronise(begun)
+        try synchronize(begun)
         guard unsafe rename(begun, done) == 0 else { throw notReplaced() }
         let aside = aside(path, "damaged", now)
         try setAside(path, as: aside)
         guard unsafe rename(done, path) == 0 else { throw notReplaced() }
-        try synchronise(directory(of: path))
+        try synchronize(path.parentPath)
         salvage.release()
         onDamage(aside, "\(failure.reason); \(outcome)")
     }
@@ -251,8 +255,8 @@ extension SQLiteEngine {
     private static func finishSalvage(_ path: String, _ now: Timestamp) throws(Database.Failure) {
         for suffix in suffixes { unsafe unlink(path + ".salvaging" + suffix) }
         let done = path + ".salvaged"
-        guard unsafe access(done, F_OK) == 0 else { return }
-        guard unsafe access(path, F_OK) != 0 else {
+        guard isPresent(done) else { return }
+        guard !isPresent(path) else {
             // The damaged file is still in place: salvage it again.
             unsafe unlink(done)
             return
@@ -296,12 +300,12 @@ extension SQLiteEngine {
         do throws(Database.Failure) {
             touch(copy)
             try tables.copy(to: copy)
-            try synchronise(copy)
+            try synchronize(copy)
         } catch {
             unsafe unlink(copy)
             throw error
         }
-        return try withLock(of: directory(of: path)) { () throws(Database.Failure) in
+        return try withLock(of: path.parentPath) { () throws(Database.Failure) in
             // Nothing has been added to a file that has lost its log alone, so the copy takes its place.
             let hasLostLog = FileID(path) == tables.database.file && isEmpty(path + "-wal")
             if hasLostLog {
@@ -320,7 +324,7 @@ extension SQLiteEngine {
     }
 
     /// Synchronizes a file or a directory to the disk.
-    private static func synchronise(_ path: String) throws(Database.Failure) {
+    private static func synchronize(_ path: String) throws(Database.Failure) {
         let descriptor = openDescriptor(path, 0)
         defer { if descriptor >= 0 { _ = closeDescriptor(descriptor) } }
         #if canImport(Darwin)
@@ -336,15 +340,11 @@ extension SQLiteEngine {
         }
     }
 
-    private static func directory(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    }
-
     /// An unused name: the clock may have been set back, or stand still in a test.
     private static func aside(_ path: String, _ word: String, _ now: Timestamp) -> String {
         let name = "\(path).\(word)-\("\(now)".replacing(":", with: ""))"
         var (number, free) = (1, name)
-        while unsafe access(free, F_OK) == 0 {
+        while isPresent(free) {
             number += 1
             free = "\(name)-\(number)"
         }

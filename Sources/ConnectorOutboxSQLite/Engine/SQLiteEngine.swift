@@ -22,10 +22,9 @@ internal import Synchronization
 /// as its events are stored; and one for reports and operators, on a thread that a long listing may hold.
 package final class SQLiteEngine: OutboxEngine {
     private let writer: SQLiteThread
-    /// Reads concurrently with the writer; nil for an outbox in memory, which has one connection.
-    private let reader: SQLiteReader?
-    /// Reads batches, on the threads of the deliveries; unused in memory.
-    private let batches: SharedReadingConnection
+    /// They read concurrently with the writer, batches on the threads of the deliveries; nil for an outbox in memory, which has one
+    /// connection.
+    private let readers: (reports: SQLiteReader, batches: ReadingConnection)?
     private let batchWatch = StatementWatch()
     /// Whether the file could not be written since the last check.
     private let isSuspect = Atomic(false)
@@ -47,8 +46,7 @@ package final class SQLiteEngine: OutboxEngine {
         filePath = ":memory:"
         stability = "memory; the end of the process loses everything"
         self.now = now
-        reader = nil
-        batches = SharedReadingConnection { () throws(Database.Failure) in throw SQLiteThread.closed }
+        readers = nil
         let (revisions, watch) = (StoreRevisions(), StatementWatch())
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in try OutboxTables(":memory:", watch: watch, revisions: revisions) },
@@ -68,6 +66,7 @@ package final class SQLiteEngine: OutboxEngine {
     /// - Parameters:
     ///   - directory: The directory; must belong to this user and have the mode 0700.
     ///   - space: Tells the space of a directory's volume; nil if it is not known.
+    ///   - onSalvage: Called on the writer's thread every few seconds of a salvage, with the number of rows that it has read.
     ///   - now: Returns the wall-clock time.
     ///   - onDamage: Called on the writer's thread with the new path of a damaged file, nil for one that is lost, and with the reason
     ///     and a summary of the data that could be read.
@@ -75,6 +74,7 @@ package final class SQLiteEngine: OutboxEngine {
     package init(
         directory: String,
         space: @escaping @Sendable (String) -> VolumeSpace? = { VolumeSpace(of: $0) },
+        onSalvage: @escaping @Sendable (_ rows: Int) -> Void = { _ in },
         now: @escaping @Sendable () -> Timestamp,
         onDamage: @escaping @Sendable (_ setAside: String?, _ reason: String) -> Void
     ) async throws(ConnectorError) {
@@ -85,9 +85,8 @@ package final class SQLiteEngine: OutboxEngine {
         self.now = now
         let (revisions, watch, readerWatch) = (StoreRevisions(), StatementWatch(), StatementWatch())
         let written = WrittenFile()
-        let batches = SharedReadingConnection(open: Self.reading(path, batchWatch, revisions, of: written))
-        let reports = SharedReadingConnection(open: Self.reading(path, readerWatch, revisions, of: written))
-        self.batches = batches
+        let batches = ReadingConnection(open: Self.reading(path, batchWatch, revisions, of: written))
+        let reports = ReadingConnection(open: Self.reading(path, readerWatch, revisions, of: written))
         let file = SQLiteThread.File(
             open: { () throws(Database.Failure) in
                 let tables = try Self.openFile(
@@ -98,16 +97,26 @@ package final class SQLiteEngine: OutboxEngine {
                     { path throws(Database.Failure) in
                         try OutboxTables(path, watch: watch, revisions: revisions, space: { space(directory) })
                     },
+                    onSalvage: onSalvage,
                     onDamage: onDamage
                 )
                 written.place = tables.database.place
                 return tables
             },
             recover: { failure, file throws(Database.Failure) in
-                try Self.recover(path, failure, of: file, in: directory, now(), watch, onDamage: onDamage)
+                try Self.recover(
+                    path,
+                    failure,
+                    of: file,
+                    in: directory,
+                    now(),
+                    watch,
+                    onSalvage: onSalvage,
+                    onDamage: onDamage
+                )
             },
             restore: { tables throws(Database.Failure) in
-                for reading in [batches, reports] { reading.connection.withLock { $0.leave() } }
+                for reading in [batches, reports] { reading.leave() }
                 try? Self.prepare(directory)
                 do throws(Database.Failure) {
                     guard let aside = try Self.restore(path, from: tables, now()) else { return }
@@ -120,12 +129,13 @@ package final class SQLiteEngine: OutboxEngine {
                     }
                     onDamage(nil, "\(path) was removed while it was open, and cannot be read: \(error.reason)")
                 }
-            }
+            },
+            end: { batches.close() }
         )
         do throws(Database.Failure) {
             writer = try await SQLiteThread(watch: watch, file)
             do throws(Database.Failure) {
-                reader = try SQLiteReader(watch: readerWatch, reports)
+                readers = (reports: try SQLiteReader(watch: readerWatch, reports), batches: batches)
             } catch {
                 await writer.close()
                 throw error
@@ -190,18 +200,14 @@ package final class SQLiteEngine: OutboxEngine {
         upTo limits: BatchLimits,
         now: Timestamp
     ) async throws(ConnectorError) -> OutboxBatch {
-        guard reader != nil else {
+        guard let readers else {
             return try await perform(isStable: false) { tables throws(Database.Failure) in
                 try tables.batch(for: path, upTo: limits, now: now)
             }
         }
         func read() throws(Database.Failure) -> OutboxBatch {
-            try batches.connection.withLock { connection throws(Database.Failure) in
-                var batch = OutboxBatch(path: path)
-                try connection.read { tables throws(Database.Failure) in
-                    batch = try tables.batch(for: path, upTo: limits, now: now)
-                }
-                return batch
+            try readers.batches.read { tables throws(Database.Failure) in
+                try tables.batch(for: path, upTo: limits, now: now)
             }
         }
         do throws(Database.Failure) {
@@ -321,16 +327,16 @@ package final class SQLiteEngine: OutboxEngine {
 
     package func close() async {
         batchWatch.close()
-        batches.connection.withLock { $0.close() }
-        await reader?.close()
+        await readers?.reports.close()
+        // It closes the connection of the deliveries, too: a reading may take until its watch interrupts it, which must not hold the caller.
         await writer.close()
     }
 
     /// Reads in a transaction that neither locks the file nor waits for a lock.
-    private func query<Value: Sendable>(
+    func query<Value: Sendable>(
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(ConnectorError) -> Value {
-        guard let reader else { return try await perform(isStable: false, body) }
+        guard let reader = readers?.reports else { return try await perform(isStable: false, body) }
         do throws(Database.Failure) {
             do throws(Database.Failure) {
                 return try await reader.perform(body)
@@ -370,7 +376,7 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
-    fileprivate func perform<Value: Sendable>(
+    func perform<Value: Sendable>(
         isStable: Bool = true,
         _ body: @escaping @Sendable (OutboxTables) throws(Database.Failure) -> Value
     ) async throws(ConnectorError) -> Value {
@@ -402,26 +408,5 @@ package final class SQLiteEngine: OutboxEngine {
             cause: failure.cause.map { "\(path): \($0)" } ?? path,
             isRetryable: true
         )
-    }
-}
-
-extension SQLiteEngine {
-    /// Limits the size of the file, so that tests can simulate a full disk.
-    func limit(pages: Int) async throws(ConnectorError) {
-        try await perform { tables throws(Database.Failure) in
-            try tables.database.run("PRAGMA max_page_count = \(pages)")
-        }
-    }
-
-    /// The size of the file, in pages.
-    func pages() async throws(ConnectorError) -> Int {
-        try await query { tables throws(Database.Failure) in
-            Int(try tables.statement("PRAGMA page_count").integer() ?? 0)
-        }
-    }
-
-    /// The number of steps that SQLite's virtual machine has run, by which tests compare costs.
-    func steps() async throws(ConnectorError) -> Int {
-        try await perform { tables throws(Database.Failure) in tables.steps }
     }
 }

@@ -20,14 +20,14 @@ final class SQLiteReader: Sendable {
     /// Completed when the file has been closed.
     private let ended = OneShot<Void>()
     private let watch: StatementWatch
-    private let reading: SharedReadingConnection
+    private let reading: ReadingConnection
 
     /// Starts the thread, which opens the file for the first piece of work.
-    init(watch: StatementWatch, _ reading: SharedReadingConnection) throws(Database.Failure) {
+    init(watch: StatementWatch, _ reading: ReadingConnection) throws(Database.Failure) {
         (self.watch, self.reading) = (watch, reading)
         let isStarted = HostThread.start("outbox reader") { [self] in
             while let work = next() { run(work) }
-            reading.connection.withLock { $0.close() }
+            reading.close()
             ended.send()
         }
         guard isStarted else { throw SQLiteThread.noThread }
@@ -73,9 +73,7 @@ final class SQLiteReader: Sendable {
 
     private func run(_ work: any TransactionWork) {
         do throws(Database.Failure) {
-            try reading.connection.withLock { connection throws(Database.Failure) in
-                try connection.read { tables throws(Database.Failure) in try work.run(tables) }
-            }
+            try reading.read { tables throws(Database.Failure) in try work.run(tables) }
             work.end(nil)
         } catch {
             work.end(error)

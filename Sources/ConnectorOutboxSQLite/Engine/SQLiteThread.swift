@@ -28,6 +28,8 @@ final class SQLiteThread: Sendable {
         /// Writes the contents of an open file back to its path, from which it was removed; reports contents that cannot be read
         /// as lost.
         var restore: @Sendable (OutboxTables) throws(Database.Failure) -> Void
+        /// Makes other connections leave the file before this one does, for the last time. It may wait for a reading to end.
+        var end: @Sendable () -> Void = {}
     }
 
     private let monitor = Monitor(State())
@@ -66,6 +68,7 @@ final class SQLiteThread: Sendable {
                     }
                     unsafe continuation.resume(returning: .success(()))
                     work(&tables)
+                    self.file.end()
                     tables = nil
                     ended.send()
                 }

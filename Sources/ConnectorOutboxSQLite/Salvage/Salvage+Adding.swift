@@ -5,6 +5,7 @@
 extension Salvage {
     /// Adds a row to the new file, unless it has one with its key. The key of an event may be damaged: see ``correctPositions()``.
     func add(_ values: [SalvagedValue], to table: SalvagedTable) throws(Database.Failure) {
+        progress.noteRow()
         guard var row = table.sound(values) else { return }
         try insert(row, into: table)
         guard table == .events, tables.database.changes == 0, case .integer(let position) = row[0],

@@ -38,14 +38,24 @@ struct Salvage {
 
     /// The watch of the store that opens the file.
     private let watch: StatementWatch
+    /// Counts the rows.
+    let progress: SalvageProgress
 
     /// Opens a damaged file, and creates a new one.
     ///
-    /// - Parameter watch: Interrupts the salvage when the store closes.
+    /// - Parameters:
+    ///   - watch: Interrupts the salvage when the store closes.
+    ///   - progress: Tells how far it is.
     /// - Throws: `SQLITE_BUSY` if another process keeps the damaged file locked.
-    init(of path: String, into new: String, watch: StatementWatch) throws(Database.Failure) {
+    init(
+        of path: String,
+        into new: String,
+        watch: StatementWatch,
+        progress: SalvageProgress
+    ) throws(Database.Failure) {
         self.path = path
         self.watch = watch
+        self.progress = progress
         tables = try OutboxTables(new, watch: StatementWatch(limit: .max, within: watch))
         var opened: Database?
         // SQLite would delete a log whose file is empty.
@@ -95,7 +105,10 @@ struct Salvage {
             if incomplete.contains(.attempts) { try tables.database.run("DELETE FROM attempts") }
             let pages = PageScan(path)
             self.pages = pages
-            let onPage = { [self] () throws(Database.Failure) in try checkOpen() }
+            let onPage = { [self] () throws(Database.Failure) in
+                progress.look()
+                try checkOpen()
+            }
             try pages?.forEachRow(onPage: onPage) { row throws(Database.Failure) in
                 switch row {
                 case .listed(let position): try list(position)

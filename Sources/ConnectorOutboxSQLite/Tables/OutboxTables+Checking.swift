@@ -34,12 +34,7 @@ extension OutboxTables {
             let cursor = Cursor(route: route, position: try row.integer(2, in: Schema.positions(of: route)))
             cursors.append((try row.integer(0), cursor, try row.integer(3) - row.integer(4)))
         }
-        let count = try statement(
-            """
-            SELECT count(*) FROM (SELECT 1 FROM events WHERE position > ? AND position < ?
-            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position) LIMIT ?)
-            """
-        )
+        let count = try statement("SELECT count(*) FROM (SELECT 1 \(Self.eventsBeyondCursor))")
         for (target, cursor, waiting) in cursors {
             let most = min(max(0, waiting), Self.counted) + 1
             let found = try count.integer(
@@ -61,7 +56,7 @@ extension OutboxTables {
         let count = try statement("SELECT count(*) FROM (SELECT 1 FROM retries WHERE target = ? LIMIT ?)")
         for (target, retried) in counts {
             let found = try count.integer(.integer(target), .integer(min(retried, Self.counted) + 1))
-            try check(found ?? 0, retried, "the number of a connector's retries is another one")
+            try check(found ?? 0, retried, "a connector's retries disagree with their count")
         }
     }
 

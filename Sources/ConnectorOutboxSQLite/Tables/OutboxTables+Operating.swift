@@ -169,15 +169,9 @@ extension OutboxTables {
         _ cursors: inout [Cursor]
     ) throws(Database.Failure) -> (reference: EventReference, id: String)? {
         var oldest: (reference: EventReference, id: String, index: Int)?
-        let select = try statement(
-            """
-            SELECT position, length(payload), id FROM events WHERE position > ? AND position < ?
-            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
-            ORDER BY position LIMIT 1
-            """
-        )
+        let select = try statement("SELECT position, length(payload), id \(Self.eventsBeyondCursor)")
         for (index, cursor) in cursors.enumerated() {
-            try select.run(.integer(cursor.position), .integer(cursor.end), .integer(target)) {
+            try select.run(.integer(cursor.position), .integer(cursor.end), .integer(target), .integer(1)) {
                 row throws(Database.Failure) in
                 let position = try row.integer(0, in: Schema.positions)
                 let reference = EventReference(target: target, position: position, bytes: try row.integer(1))
@@ -222,21 +216,14 @@ extension OutboxTables {
         let isRetried = try delete("DELETE FROM retries WHERE target = ? AND position = ?", .queued)
         let isListed = isDead || isRetried
         guard isListed || states.contains(.queued) else { return false }
-        if isListed {
-            // Mark it as skipped, so that it does not count as delivered while it is remembered.
-            try statement(
-                """
-                INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors
-                WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits)
-                """
-            ).run(values)
-        } else {
-            try statement(
-                """
-                INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors
-                WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits) AND position < ?2
-                """
-            ).run(values)
+        // Mark it as skipped, so that it does not count as delivered while it is remembered.
+        try statement(
+            """
+            INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors
+            WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits)\(isListed ? "" : " AND position < ?2")
+            """
+        ).run(values)
+        if !isListed {
             guard database.changes > 0 else { return false }
             try statement(
                 "UPDATE cursors SET count = count + 1, bytes = bytes + ? WHERE target = ? AND route = ?"

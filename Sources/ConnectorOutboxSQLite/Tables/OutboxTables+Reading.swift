@@ -72,7 +72,7 @@ extension OutboxTables {
     }
 
     /// The events of a route after a connector's cursor, in order of arrival: position, end of the route, connector, and how many.
-    private static let eventsBeyondCursor = """
+    static let eventsBeyondCursor = """
         FROM events WHERE position > ? AND position < ?
         AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
         ORDER BY position LIMIT ?

@@ -103,7 +103,7 @@ extension OutboxTables {
             parts.append(
                 """
                 SELECT \(event), '\(state.rawValue)', NULL
-                FROM \(table) JOIN events USING(position) JOIN targets USING(target)
+                FROM \(table) JOIN events USING(position) JOIN targets USING(target) WHERE true
                 """
             )
         }
@@ -111,7 +111,7 @@ extension OutboxTables {
             parts.append(
                 """
                 SELECT \(event), 'queued', nullif(due, 0)
-                FROM retries JOIN events USING(position) JOIN targets USING(target)
+                FROM retries JOIN events USING(position) JOIN targets USING(target) WHERE true
                 """
             )
         }
@@ -149,10 +149,8 @@ extension OutboxTables {
             let (time, position) = (Int64(clamping: after.time), Int64(clamping: after.position))
             values += [.integer(time), .integer(position), .text(after.path)]
         }
-        let filter = conditions.isEmpty ? "" : " AND \(conditions.joined(separator: " AND "))"
-        let sql = parts.map { part in
-            part + (part.contains("WHERE") ? filter : filter.isEmpty ? "" : " WHERE" + filter.dropFirst(4))
-        }
+        let filter = conditions.map { " AND \($0)" }.joined()
+        let sql = parts.map { $0 + filter }
         try statement("\(sql.joined(separator: " UNION ALL ")) ORDER BY created, 1, path LIMIT ?").run(
             Array(repeating: values, count: parts.count).flatMap(\.self) + [.integer(Int64(selection.limit))],
             row: body

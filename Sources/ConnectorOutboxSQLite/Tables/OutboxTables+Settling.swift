@@ -169,13 +169,13 @@ extension OutboxTables {
     /// Moves the cursors of a connector past dropped events, so that these are collected, and not read again.
     func passDropped(_ target: Int64) throws(Database.Failure) {
         for cursor in try cursors(of: target) {
-            let first = try statement(
-                """
-                SELECT position FROM events WHERE position > ? AND position < ?
-                AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
-                ORDER BY position LIMIT 1
-                """
-            ).integer(.integer(cursor.position), .integer(cursor.end), .integer(target), in: Schema.positions)
+            let first = try statement("SELECT position \(Self.eventsBeyondCursor)").integer(
+                .integer(cursor.position),
+                .integer(cursor.end),
+                .integer(target),
+                .integer(1),
+                in: Schema.positions
+            )
             let last = try statement("SELECT max(position) FROM events WHERE position > ? AND position < ?")
                 .integer(.integer(cursor.position), .integer(first ?? cursor.end), in: Schema.positions)
             guard let last else { continue }

@@ -147,11 +147,13 @@ final class OutboxTables {
     }
 
     /// Runs a body in a reading transaction without a lock, which sees the state committed when it began.
-    func snapshot(_ body: (OutboxTables) throws(Database.Failure) -> Void) throws(Database.Failure) {
+    func snapshot<Value: Sendable>(
+        _ body: @Sendable (OutboxTables) throws(Database.Failure) -> Value
+    ) throws(Database.Failure) -> Value {
         database.watch.begin()
         try statement("BEGIN").run()
         defer { try? statement("ROLLBACK").run() }
-        try body(self)
+        return try body(self)
     }
 
     // MARK: Revisions

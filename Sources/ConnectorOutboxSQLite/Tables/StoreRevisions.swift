@@ -49,7 +49,7 @@ final class StoreRevisions: Sendable {
     func committed(_ revision: UInt64, _ epoch: UInt64) {
         state.withLock { state in
             if epoch != state.epoch { (state.epoch, state.own, state.before) = (epoch, [], 0) }
-            if let last = state.own.last, revision > last.lowerBound, revision == last.upperBound + 1 {
+            if let last = state.own.last, revision == last.upperBound + 1 {
                 state.own[state.own.count - 1] = last.lowerBound...revision
             } else {
                 state.own.append(revision...revision)

@@ -16,6 +16,8 @@ internal import ConnectorBase
 /// Only UTF-8 becomes a text. `String(cString:)` would replace every other byte, so that a path led to another file, and an argument
 /// said something else.
 package struct SystemText: Sendable, Hashable {
+    /// The bytes, as the system has them.
+    package let bytes: [UInt8]
     /// The text; nil if the bytes are not UTF-8.
     package let text: String?
     /// The text for people, in which `\xNN` stands for each byte that is not UTF-8.
@@ -23,8 +25,16 @@ package struct SystemText: Sendable, Hashable {
 
     /// Takes bytes, without a NUL at their end.
     package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
         text = String(validating: bytes, as: UTF8.self)
         shown = text ?? Self.escaped(bytes)
+    }
+
+    /// Takes a text.
+    package init(_ text: String) {
+        bytes = Array(text.utf8)
+        self.text = text
+        shown = text
     }
 
     /// Takes a text as C has it.

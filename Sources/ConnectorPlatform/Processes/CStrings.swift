@@ -8,14 +8,19 @@
     private let count: Int
 
     /// Copies texts.
-    package init(_ texts: [String]) {
+    package convenience init(_ texts: [String]) {
+        self.init(texts.map { Array($0.utf8) })
+    }
+
+    /// Copies texts that need not be UTF-8.
+    init(_ texts: [[UInt8]]) {
         count = texts.count
         unsafe arguments = .allocate(capacity: texts.count + 1)
         unsafe arguments.initialize(repeating: nil, count: texts.count + 1)
         for (index, text) in texts.enumerated() {
-            let bytes = Array(text.utf8CString)
-            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-            unsafe copy.initialize(from: bytes, count: bytes.count)
+            let characters = text.map { CChar(bitPattern: $0) } + [0]
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: characters.count)
+            unsafe copy.initialize(from: characters, count: characters.count)
             unsafe arguments[index] = unsafe copy
         }
     }

@@ -23,7 +23,7 @@ package struct ChildCommand: Sendable, Hashable {
     /// The program, a path or a name that is searched in `PATH`, and its arguments.
     package var arguments: [String]
     /// The variables that the child gets, and no others.
-    package var environment: [String: String]
+    package var environment: ProcessEnvironment
     /// The directory that the child runs in; nil for that of this process.
     package var directory: String?
     /// How long the child may run.
@@ -65,7 +65,7 @@ package struct ChildCommand: Sendable, Hashable {
     /// Creates a command; nothing runs yet.
     package init(
         _ arguments: [String],
-        environment: [String: String],
+        environment: ProcessEnvironment,
         directory: String? = nil,
         timeout: Duration,
         limit: Int

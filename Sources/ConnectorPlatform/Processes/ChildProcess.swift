@@ -42,7 +42,7 @@ package enum ChildProcess {
     /// - Returns: Its id, valid until the process has been reaped.
     static func start(
         _ arguments: [String],
-        environment: [String: String],
+        environment: ProcessEnvironment,
         ownsGroup: Bool,
         _ add: (inout FileActions) -> Void
     ) throws(SystemError) -> pid_t {
@@ -76,7 +76,7 @@ package enum ChildProcess {
         unsafe sigfillset(&signals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         let words = CStrings(arguments)
-        let variables = CStrings(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+        let variables = CStrings(environment.entries)
         var child: pid_t = 0
         let number = withExtendedLifetime((words, variables)) {
             unsafe posix_spawnp(&child, program, &actions, &attributes, words.arguments, variables.arguments)

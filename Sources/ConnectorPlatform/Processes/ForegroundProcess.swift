@@ -23,7 +23,7 @@ package final class ForegroundProcess: Sendable {
     ///   - arguments: The program, a path or a name that is searched in `PATH`, and its arguments; at least one.
     ///   - environment: The variables that the child gets, and no others.
     ///   - output: The descriptor that becomes its standard output.
-    package init(_ arguments: [String], environment: [String: String], output: Int32) throws(SystemError) {
+    package init(_ arguments: [String], environment: ProcessEnvironment, output: Int32) throws(SystemError) {
         id = try unsafe ChildProcess.start(arguments, environment: environment, ownsGroup: false) { actions in
             unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         }

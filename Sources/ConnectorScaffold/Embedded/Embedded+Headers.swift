@@ -856,6 +856,7 @@ static inline connector_error connector_error_of_response(const connector_http_r
     else if (status == 409 || status == 412) code = CONNECTOR_CONFLICT;
     else if (status == 413) code = CONNECTOR_TOO_LARGE;
     else if (status == 429) code = CONNECTOR_RATE_LIMITED;
+    else if (status == 402 || status == 407 || status == 421 || status == 425) code = CONNECTOR_UNAVAILABLE;
     else if (status >= 500 && status < 600) code = CONNECTOR_UNAVAILABLE;
     else if (status >= 400 && status < 500) code = CONNECTOR_FAILED;
     if (foreign != NULL) {
@@ -872,7 +873,7 @@ static inline connector_error connector_error_of_response(const connector_http_r
         /* Temporary: RFC 9110, section 15.5.14. */
         if (status == 413 && error.retry_after_ns > 0) error.retryable = 1;
     }
-    if (status == 505) error.retryable = 0;
+    if (status == 402 || status == 407 || status == 505) error.retryable = 0;
     error.detail = (int32_t)status;
     return error;
 }

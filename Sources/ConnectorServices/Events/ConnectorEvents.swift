@@ -17,6 +17,13 @@ public struct ConnectorEvents: AsyncSequence, Sendable {
         self.subscription = subscription
     }
 
+    /// A sequence without events, which has ended.
+    package static var ended: ConnectorEvents {
+        let mailbox = EventMailbox(capacity: 1)
+        mailbox.finish()
+        return ConnectorEvents(EventSubscription(mailbox) {})
+    }
+
     /// Creates an iterator that takes events from the shared mailbox.
     public func makeAsyncIterator() -> Iterator {
         Iterator(subscription: subscription)

@@ -30,14 +30,16 @@ extension ServiceFailure {
         )
     }
 
-    /// The server violates HTTP.
+    /// The answer violates HTTP. Something between may have sent it, and be gone at the next attempt.
     package static func violation(_ message: String) -> Self {
-        Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http")
+        Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http", isRetryable: true)
     }
 
-    /// The response is too large. The server is at fault: CONNECTOR_TOO_LARGE would blame the request.
+    /// The response is too large, and would be again. The server is at fault: CONNECTOR_TOO_LARGE would blame the request.
     package static func response(exceeding limit: Int, _ state: String = "") -> Self {
-        .violation("the response has more than \(limit) bytes\(state)")
+        var failure = violation("the response has more than \(limit) bytes\(state)")
+        failure.isRetryable = false
+        return failure
     }
 
     /// The deadline had passed before the request could be sent.
@@ -176,6 +178,8 @@ extension ServiceFailure {
     private static func words(for error: HTTPParserError) -> String {
         switch error {
         case .strictModeAssertion: "a line ends in CR without LF"
+        case .invalidHeaderToken:
+            "\(error); a field may not continue in the next line (obs-fold), which HTTP no longer allows"
         case .unknown: "a line ends in LF without CR, or Transfer-Encoding is invalid or stands beside Content-Length"
         default: "\(error)"
         }

@@ -115,7 +115,7 @@ final class GateRecording: Sendable {
             guard reply.status >= 200 else {
                 return warn("a response is not recorded: no answer has a status below 200", request, logger)
             }
-            guard !texts.mayIssueToken(in: reply.body) else {
+            guard !texts.mayIssueToken(in: reply) else {
                 return warn("a response is not recorded: it is not whole JSON, and may issue a token", request, logger)
             }
             guard !texts.hidesSecret(in: reply.body) else {

@@ -52,7 +52,7 @@ struct IssuedTokens {
             if isToken {
                 guard !text.isEmpty else { return value }
                 add(text)
-            } else if !scan(Array(text.utf8), isText: true) {
+            } else if !scan(Array(text.utf8), .prose) {
                 return value
             }
             return .string(placeholder)
@@ -78,24 +78,26 @@ struct IssuedTokens {
     // MARK: Other texts
 
     /// Finds the tokens of a body that is not JSON, or not to the letter, in what a lenient parser may read in it: values one after the
-    /// other, a prefix, names twice, names without quotation marks, forms, XML; in UTF-8, UTF-16 and UTF-32.
-    mutating func find(in body: [UInt8]) {
+    /// other, a prefix, names twice, names without quotation marks, forms, XML, YAML; in UTF-8, UTF-16 and UTF-32. In a table or a
+    /// `multipart`, any name counts.
+    ///
+    /// - Parameter type: The body's media type; empty if it has none.
+    mutating func find(in body: [UInt8], of type: String) {
         // In UTF-16 and UTF-32, zeros stand between the characters of names.
-        _ = scan(body.filter { $0 != 0 }, isText: false)
+        _ = scan(body.filter { $0 != 0 }, TokenSyntax(of: type))
     }
 
     /// Adds the values of a text that stand after a name, as they are and with their escapes decoded.
     ///
-    /// - Parameter isText: Whether it is a text for people, or a URL, in which only a name in quotation marks is one.
-    /// - Returns: Whether there are any.
-    private mutating func scan(_ text: [UInt8], isText: Bool) -> Bool {
-        var found = scanPlain(text, isText: isText)
+    /// - Returns: Whether there are any, or may be.
+    private mutating func scan(_ text: [UInt8], _ syntax: TokenSyntax) -> Bool {
+        var found = scanPlain(text, syntax)
         let unescaped = UnescapedText(text)
-        if unescaped.isChanged, scanPlain(unescaped.bytes, isText: isText) { found = true }
+        if unescaped.isChanged, scanPlain(unescaped.bytes, syntax) { found = true }
         return found
     }
 
-    private mutating func scanPlain(_ text: [UInt8], isText: Bool) -> Bool {
+    private mutating func scanPlain(_ text: [UInt8], _ syntax: TokenSyntax) -> Bool {
         var (index, found) = (0, false)
         while index < text.count {
             guard text[index].isName else {
@@ -108,8 +110,9 @@ struct IssuedTokens {
             else {
                 continue
             }
+            if syntax == .apart { (found, isEmpty) = (true, false) }
             var value = TokenValue(text, after: index)
-            guard value.skipAssignment(isText: isText) else { continue }
+            guard value.skipAssignment(syntax) else { continue }
             let token = value.read()
             index = value.index
             guard !["", "null", "true", "false"].contains(token) else { continue }
@@ -120,7 +123,28 @@ struct IssuedTokens {
     }
 }
 
-/// Reads the value that a text gives a name, in no particular syntax.
+/// How a text gives names values.
+private enum TokenSyntax {
+    /// In a text for people, or a URL: only a name in quotation marks is one.
+    case prose
+    /// In code, markup or a form: after a sign.
+    case code
+    /// After a colon, without quotation marks.
+    case yaml
+    /// Somewhere below or behind the name: in a table, or in a part of a `multipart`.
+    case apart
+
+    /// The syntax of a body.
+    init(of mediaType: String) {
+        if mediaType.hasPrefix("multipart/") || ["text/csv", "text/tab-separated-values"].contains(mediaType) {
+            self = .apart
+        } else {
+            self = mediaType.hasSuffix("yaml") ? .yaml : .code
+        }
+    }
+}
+
+/// Reads the value that a text gives a name.
 private struct TokenValue {
     private let text: [UInt8]
     /// Where the rest of the text begins.
@@ -144,7 +168,8 @@ private struct TokenValue {
     }
 
     /// Skips what stands between a name and its value; false if none follows.
-    mutating func skipAssignment(isText: Bool) -> Bool {
+    mutating func skipAssignment(_ syntax: TokenSyntax) -> Bool {
+        let isText = syntax == .prose
         // The quotation marks of JSON within JSON are escaped.
         skip { $0 == UInt8(ascii: "\\") }
         let isQuoted = take(\.isQuotationMark)
@@ -153,7 +178,7 @@ private struct TokenValue {
         if take({ $0 == UInt8(ascii: ":") }) {
             skip(while: \.isWhitespace)
             // In prose, a colon follows a word.
-            return isQuoted || !isText && next?.isQuotationMark == true
+            return isQuoted || syntax == .yaml || !isText && next?.isQuotationMark == true
         }
         guard !isQuoted, !isText, take({ $0 == UInt8(ascii: "=") }) else { return false }
         skip(while: \.isWhitespace)

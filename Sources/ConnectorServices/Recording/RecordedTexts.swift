@@ -76,12 +76,12 @@ struct RecordedTexts {
         return clean == value ? value : clean.mappingTexts { $0.replacing(Secret.mask, with: Self.placeholder) }
     }
 
-    /// Whether a body, or its beginning, may issue a token, and is no JSON that tells where the token ends. What looks like one counts as
-    /// a secret from now on.
-    func mayIssueToken(in body: [UInt8]) -> Bool {
-        guard Self.json(body) == nil else { return false }
+    /// Whether the body of a response, or its beginning, may issue a token, and is no JSON that tells where the token ends. What looks like
+    /// one counts as a secret from now on.
+    func mayIssueToken(in reply: HTTPResponse) -> Bool {
+        guard Self.json(reply.body) == nil else { return false }
         var tokens = IssuedTokens()
-        tokens.find(in: body)
+        tokens.find(in: reply.body, of: reply.headers["Content-Type"]?.mediaType ?? "")
         redactor.add(tokens.secrets)
         return !tokens.isEmpty
     }

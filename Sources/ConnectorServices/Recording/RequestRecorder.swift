@@ -73,7 +73,7 @@ package final class RequestRecorder: Sendable {
             add(.success(reply))
         case .failure(let failure) where Self.recorded.contains(failure.status):
             // Nothing can be read of a compressed beginning, and of some no secrets can be found.
-            if let reply = parts?.collected, !reply.isDecodable, !texts.mayIssueToken(in: reply.body) {
+            if let reply = parts?.collected, !reply.isDecodable, !texts.mayIssueToken(in: reply) {
                 add(.success(reply), brokenBy: failure)
             } else {
                 add(.failure(failure))

@@ -109,7 +109,9 @@ struct PageTests {
     @Test(arguments: [
         ("a\r\nb\u{200E}c", "a&#xD;\nb&#x200E;c"), ("\u{61C}\u{202E}\u{FEFF}", "&#x61C;&#x202E;&#xFEFF;"),
         ("<\"\u{1B}\u{85}", "&lt;&quot;\\u{1B}\\u{85}"), ("a\u{2028}b\u{2029}", "a&#x2028;b&#x2029;"),
-        ("\u{E0041}", "&#xE0041;"),
+        ("\u{E0041}", "&#xE0041;"), ("a\u{FE0F}\u{3164}", "a&#xFE0F;&#x3164;"), ("\u{34F}", "&#x34F;"),
+        ("\u{1160}", "&#x1160;"),
+        ("\u{1D173}", "&#x1D173;"), ("❤\u{FE0F}👩\u{200D}💻", "❤\u{FE0F}👩\u{200D}💻"),
     ])
     func `a form field's value is escaped so that it comes back unchanged`(value: String, escaped: String) {
         var markup = Markup()

@@ -231,11 +231,28 @@ import Testing
         try bench.configure(bench.leaf("segment", ["outbox": ["maxBytes": 1, "whenFull": "block"]]))
         try await bench.track("m1")
         let event = ["event=e", "userId=u", "messageId=m2"]
-        let result = try await bench.program.start(["send", "segment", "track"] + event + ["--timeout", "50ms"])
+        let result = try await bench.program.start(["send", "segment", "track"] + event + ["--timeout", "2s"])
             .finish()
         #expect(result.status == 1 && result.output.isEmpty)
         let reason = "this process does not deliver; connector-host status says why"
         #expect(result.error.contains(reason) && result.error.contains("[timed-out]"), "\(result.error)")
+        #expect(try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] == 1)
+        try await bench.sink.stop()
+    }
+
+    @Test func `an event waits for another process's lock no longer than the timeout says, and is then not stored`()
+        async throws
+    {
+        let bench = try await OutboxWorkspace()
+        try await bench.track("m1")
+        let lock = unsafe open("\(bench.workspace.path)/state", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        let event = ["event=e", "userId=u", "messageId=m2"]
+        let result = try await bench.program.start(["send", "segment", "track"] + event + ["--timeout", "100ms"])
+            .finish()
+        #expect(result.status == 1 && result.output.isEmpty, "\(result)")
+        #expect(result.error.contains("[timed-out]") && result.error.contains("the event was not stored"), "\(result)")
+        close(lock)
         #expect(try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] == 1)
         try await bench.sink.stop()
     }

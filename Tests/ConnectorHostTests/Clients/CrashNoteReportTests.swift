@@ -16,7 +16,7 @@ import Testing
         """#
 
     @Test func `a note is sent once, and is then removed`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         try directory.write("crash", note)
         let file = "\(directory.path)/crash"
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a note that could not be sent stays`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         try directory.write("crash", note)
         let file = "\(directory.path)/crash"
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `a note is removed only from a file that still contains it`() throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         let file = "\(directory.path)/crash"
         try directory.write("crash", note)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `a file that is absent or of another version gives no note`() throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         try directory.write("crash", #"{"version": 2, "event": "SIGSEGV"}"#)
         #expect(CrashNote.note(in: "\(directory.path)/crash") == nil)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `a path with a NUL is that of no note`() throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         let file = "\(directory.path)/crash"
         try directory.write("crash", note)

@@ -155,6 +155,21 @@ import Testing
         )
     }
 
+    @Test(arguments: [Double.nan, .infinity]) func `a number that no file can have is refused`(number: Double) {
+        let config: JSONObject = ["writeKey": "k", "ratio": .number(number), "traits": ["a": [.number(number)]]]
+        #expect(
+            faults(Connector("a", plugin: "segment", config: config)) == [
+                "a: ratio has the number \(number), which JSON cannot write [invalid-value]",
+                "a: traits has the number \(number), which JSON cannot write [invalid-value]",
+            ]
+        )
+        var canary = CanaryPolicy()
+        canary.share = number
+        let children = ["b", "c"].map { Connector($0, plugin: "segment", config: ["writeKey": "k"]) }
+        let shared = faults(Connector("a", policy: .canary(canary), connectors: children))
+        #expect(shared.count == 1 && shared.first?.contains("is \(number), outside 0 to 100") == true, "\(shared)")
+    }
+
     @Test func `times of more than a year are refused, as in a file`() throws {
         let year = Duration.seconds(31_536_000)
         _ = try Configuration(connectors: [Connector("a", plugin: "broken", timeout: year)])

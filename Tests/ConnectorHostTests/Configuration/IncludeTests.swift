@@ -22,21 +22,10 @@ import Testing
         environment: [String: String] = [:],
         prepare: (_ directory: String) throws -> Void = { _ in }
     ) throws -> (resolved: ResolvedConfiguration?, faults: [String], directory: String) {
-        let directory = try TemporaryDirectory()
-        let teams = TemporaryDirectory(path: "\(directory.path)/teams")
-        try #require(unsafe mkdir(teams.path, 0o700) == 0)
-        defer {
-            teams.remove()
-            for name in ["link.json", "pipe"] { _ = unsafe unlink("\(directory.path)/\(name)") }
-            directory.remove()
-        }
-        for (name, text) in files {
-            if name.hasPrefix("teams/") {
-                try teams.write(String(name.dropFirst(6)), text)
-            } else {
-                try directory.write(name, text)
-            }
-        }
+        let directory = ScratchDirectory()
+        defer { directory.remove() }
+        try #require(unsafe mkdir("\(directory.path)/teams", 0o700) == 0)
+        for (name, text) in files { try directory.write(name, text) }
         try prepare(directory.path)
         do throws(ConfigurationErrors) {
             let resolved = try Configuration.load(

@@ -110,6 +110,23 @@ import Testing
         #expect(lines.last == "/dev/null")
     }
 
+    /// In a process of its own, because other tests read the environment.
+    @Test func `a command gets variables that are not UTF-8 with the bytes that they have`() async {
+        await #expect(processExitsWith: .success) {
+            let bytes = [0x2F, 0x78, 0xE4, 0].map { CChar(truncatingIfNeeded: $0) }
+            try #require(unsafe setenv("HOME", bytes, 1) == 0)
+            let command = #"{"secret": {"exec": ["sh", "-c", "printf %s \"$HOME\" | od -An -tx1"]}}"#
+            let configuration = try Configuration(
+                parsing:
+                    #"{"version": 1, "connectors": [{"name": "a", "plugin": "a", "config": {"key": \#(command)}}]}"#
+            )
+            let manifest = try SecretSourceTests.manifest.get()
+            let resolved = try configuration.resolved(environment: .process) { _ in .success(manifest) }
+            let key = try resolved.leaves["a"]?.get().secrets["key"]?.reveal()
+            #expect(key == " 2f 78 e4")
+        }
+    }
+
     @Test(arguments: [
         (#"["false"]"#, "ended with status 1"), (#"["/absent/program"]"#, "cannot be started"),
         (#"["sh", "-c", "kill -9 $$"]"#, "was ended by signal 9"), (#"["true"]"#, "is empty"),
@@ -134,7 +151,7 @@ import Testing
             for program in ["true", "false"] {
                 let command = ChildCommand(
                     [program],
-                    environment: ["PATH": "/usr/bin:/bin"],
+                    environment: .current,
                     timeout: .seconds(60),
                     limit: 100
                 )
@@ -144,7 +161,7 @@ import Testing
     }
 
     @Test func `a command that does not end is killed with its children, and reaped`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         let file = "\(directory.path)/processes"
         let script = "echo $$ > '\(file)'; sleep 100 & echo $! >> '\(file)'; wait; echo x"

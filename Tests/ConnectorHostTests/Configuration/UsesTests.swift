@@ -208,7 +208,7 @@ import Testing
     @Test func `a place of the composite that contains it is a fault of the file, even where a plugin uses that`()
         throws
     {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         let file = try directory.write(
             "c.json",
@@ -302,7 +302,7 @@ import Testing
     @Test func `uses in an included file have their position there, and reach the connectors of all files`()
         throws
     {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         let main = try directory.write(
             "main.json",

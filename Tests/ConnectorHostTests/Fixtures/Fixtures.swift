@@ -63,18 +63,16 @@ enum Fixtures {
 
     /// A new directory below the system's temporary one, removed again after the body.
     static func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
-        var template = Array("/tmp/connector-tests-XXXXXX".utf8CString)
-        let path = try unsafe String(cString: #require(mkdtemp(&template)))
-        defer { run("rm -rf '\(path)'") }
-        return try body(path)
+        let directory = ScratchDirectory()
+        defer { directory.remove() }
+        return try body(directory.path)
     }
 
     /// The same for a body that awaits.
     static func withDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
-        var template = Array("/tmp/connector-tests-XXXXXX".utf8CString)
-        let path = try unsafe String(cString: #require(mkdtemp(&template)))
-        defer { run("rm -rf '\(path)'") }
-        return try await body(path)
+        let directory = ScratchDirectory()
+        defer { directory.remove() }
+        return try await body(directory.path)
     }
 
     /// The bytes of a file.

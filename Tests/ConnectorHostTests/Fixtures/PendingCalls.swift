@@ -14,7 +14,7 @@ import Testing
 /// runners each host has processes of its own, so there a gate beside each host's own ones does.
 enum PendingCalls {
     /// Whether plugins run in runners, as the hosts of `ConnectorHost.testing` take it from the environment.
-    static let areRemote = ProcessEnvironment.variables["CONNECTOR_TESTING_ISOLATION"] == "process"
+    static let areRemote = ProcessEnvironment.current["CONNECTOR_TESTING_ISOLATION"]?.text == "process"
 
     /// The plugins that leave calls pending by name.
     private static let plugins = ["calls", "serial"]

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import Testing
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -12,14 +14,20 @@ final class ScratchDirectory: Sendable {
     /// Absolute.
     let path: String
 
-    /// Makes one.
+    /// Makes one for this user alone.
     init() {
         var template = Array("/tmp/connector-test-XXXXXX".utf8CString)
-        path = unsafe mkdtemp(&template).map { unsafe String(cString: $0) } ?? "/tmp"
+        guard let path = unsafe mkdtemp(&template) else { fatalError("no directory can be made in /tmp") }
+        unsafe self.path = String(cString: path)
     }
 
     deinit {
-        remove(below: path)
+        remove()
+    }
+
+    /// Removes it with everything in it, before its last reference would.
+    func remove() {
+        if unsafe access(path, F_OK) == 0 { Fixtures.run("rm -rf '\(path)'") }
     }
 
     /// The names of what is in it.
@@ -30,6 +38,23 @@ final class ScratchDirectory: Sendable {
         var status = stat()
         guard unsafe lstat("\(path)/\(name)", &status) == 0 else { return 0 }
         return status.st_mode & 0o777
+    }
+
+    /// Writes a file with a mode.
+    ///
+    /// - Returns: Its path.
+    @discardableResult
+    func write(_ name: String, _ text: String, mode: UInt32 = 0o600) throws -> String {
+        try write(name, Array(text.utf8), mode: mode)
+    }
+
+    /// Writes a file of any bytes with a mode.
+    @discardableResult
+    func write(_ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600) throws -> String {
+        let file = "\(path)/\(name)"
+        try Fixtures.write(bytes, to: file)
+        try #require(unsafe chmod(file, mode_t(mode)) == 0)
+        return file
     }
 
     /// Writes a file, over what is there.
@@ -52,12 +77,11 @@ final class ScratchDirectory: Sendable {
         }
         return names.sorted()
     }
+}
 
-    private func remove(below folder: String) {
-        for name in entries(of: folder) {
-            let path = "\(folder)/\(name)"
-            if unsafe unlink(path) != 0 { remove(below: path) }
-        }
-        unsafe rmdir(folder)
-    }
+/// Runs code with a directory of its own.
+func withTemporaryDirectory(_ body: (ScratchDirectory) throws -> Void) throws {
+    let directory = ScratchDirectory()
+    defer { directory.remove() }
+    try body(directory)
 }

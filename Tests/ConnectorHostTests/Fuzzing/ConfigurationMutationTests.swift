@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `no mutated files that include one another trap, and every fault has a place`() throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         func leaf(_ name: String, after: String) -> String {
             #"{"name": "\#(name)", "plugin": "segment", "config": {"writeKey": "k"}, "after": [\#(after)]}"#

@@ -59,7 +59,7 @@ import Testing
             var random = SeededGenerator(seed: fuzzSeed)
             let names = ["sync", "timer", "frozen-c"]
             let mutators = try names.map { try ImageMutator(Fixtures.bytes(Fixtures.plugin($0))) }
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let descriptors = Self.descriptors
             let leftovers = try Self.leftovers()

@@ -234,7 +234,7 @@ import Testing
 
     @Test(.disabled(if: PendingCalls.areRemote, "a successor's runner counts and remembers by itself"))
     func `a replaced key takes over from the refused one without a restart`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         try directory.write("key", "first-key")
         let test = try TestHost(leaf("\(directory.path)/key"), TestHost.leaf("other"))
@@ -254,7 +254,7 @@ import Testing
 
     @Test(.disabled(if: PendingCalls.areRemote, "a successor's runner counts and remembers by itself"))
     func `a new key that the vendor could not check yet is tried again later`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         try directory.write("key", "first-key")
         let (lines, logger) = recordedLines()

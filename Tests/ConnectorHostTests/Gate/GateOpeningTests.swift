@@ -278,6 +278,15 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a gate whose time to open was over heals as after any outage`() async throws {
+        let heal = #""probe": "off", "heal": {"initial": "1s", "max": "60s"}"#
+        let test = try TestHost(TestHost.leaf("gate", settings: heal))
+        let gate = try #require(await test.host.open(timeout: .zero)["gate"])
+        let soon = test.clock.wallTime().nanoseconds + 1_000_000_000
+        #expect(gate.state == .failed && gate.nextAttemptAt == Timestamp(nanoseconds: soon))
+        await test.host.close()
+    }
+
     // MARK: Not at all
 
     @Test(.disabled(if: PendingCalls.areRemote, "a runner takes real time to start, and the clock moves meanwhile"))

@@ -77,6 +77,23 @@ import Testing
         #expect(test.state("gate") == .closed)
     }
 
+    @Test func `a service that awaits the required gates ends when its group shuts down`() async throws {
+        let test = try TestHost(TestHost.leaf("bad", ["opens": "refuses"]))
+        await test.host.open()
+        let ended = try await ServiceEnd.atShutdown { () throws(ConnectorError) in try await test.host.ready() }
+        #expect(ended?.code == .cancelled && ended?.message == "the service group shut down first")
+        #expect(ended?.cause == "the task was cancelled while it awaited the required gates")
+        await test.host.close()
+        let closed = try await ServiceEnd.atShutdown { () throws(ConnectorError) in try await test.host.ready() }
+        #expect(closed?.code == .notOpen)
+    }
+
+    @Test func `a service that shuts down learns that the required gates are open`() async throws {
+        let test = try await TestHost.opened()
+        #expect(try await ServiceEnd.afterShutdown { () throws(ConnectorError) in try await test.host.ready() } == nil)
+        await test.host.close()
+    }
+
     @Test func `a closed host cannot run again, and says so`() async throws {
         let test = try await TestHost.opened()
         await test.host.close()
@@ -128,6 +145,18 @@ import Testing
         let report = try await test.host.open("wanted")
         #expect(report.ownGates.map(\.state) == [.open, .open, .closed])
         await #expect(throws: ConnectorError.self) { try await test.host.open("wantd") }
+    }
+
+    @Test(arguments: ["gat", ""]) func `events of an unknown connector end at once, and the log says why`(
+        _ path: String
+    ) async throws {
+        let handler = InMemoryLogHandler()
+        let test = try TestHost(TestHost.leaf("gate"), logger: Logger(label: "test") { _ in handler })
+        var events = test.host.events(of: path).makeAsyncIterator()
+        #expect(await events.next() == nil)
+        let line = try #require(handler.entries.first { "\($0.message)" == "there are no events to await" })
+        let error = "\(line.metadata["error"] ?? "")"
+        #expect(line.level == .error && error.contains("there is no enabled connector \"\(path)\""), "\(error)")
     }
 
     @Test func `a plugin's misbehaviour is in the log, with the gate's path`() async throws {

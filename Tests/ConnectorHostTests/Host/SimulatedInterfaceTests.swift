@@ -31,7 +31,7 @@ import Testing
         _ clock: ManualHostClock = ManualHostClock(),
         isOpened: Bool = true
     ) async throws -> ConnectorHost {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         let file = try directory.write("robot.connector.json", Self.manifest)
         let host = try ConnectorHost.testing(
@@ -95,7 +95,7 @@ import Testing
 
     @Test(arguments: ["read", "number/read", "number/1/read"])
     func `an answer is that of the version of a capability that a call of its name reaches`(name: String) async throws {
-        let directory = try TemporaryDirectory()
+        let directory = ScratchDirectory()
         defer { directory.remove() }
         let file = try directory.write(
             "number.connector.json",
@@ -402,7 +402,7 @@ import Testing
 
     @Test func `answers that cannot simulate the plugin are refused, with every reason`() async throws {
         func errors(_ answers: JSONValue, at path: String = "robot") async throws -> [String] {
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let file = try directory.write("robot.connector.json", Self.manifest)
             let error = #expect(throws: ConfigurationErrors.self) {

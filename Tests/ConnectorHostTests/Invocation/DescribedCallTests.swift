@@ -185,7 +185,8 @@ import Testing
             ("a", nil, "numbers needs \"a\""), ("j", .number(.nan), "range of f64"),
             ("i", .number(.infinity), "range of f32"),
             ("d", .number(.nan), "expected i64"), ("h", .number(.nan), "expected u64"),
-            ("h", .number(-.infinity), "range of u64"),
+            ("h", .number(-.infinity), "h: -inf is outside the range of u64"),
+            ("d", .number(.infinity), "d: inf is outside the range of i64"),
         ] as [(String, JSONValue, String)]
     )
     func `a number that does not fit its type is refused with the type and its range`(

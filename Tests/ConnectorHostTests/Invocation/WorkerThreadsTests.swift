@@ -44,37 +44,37 @@ import Testing
     @Test func `the caller that gives a job never runs it, and the job runs once there is a thread`() async {
         let system = System()
         let threads = WorkerThreads(limit: 1, isLean: true, makeThread: system.make)
-        let order = Happenings()
+        let order = Journal<String>()
         let ended = CallCounter()
         threads.run {
-            order.append("run")
+            order.note("run")
             ended.add()
         }
-        order.append("given")
+        order.note("given")
         // The first attempt is the caller's, the others are the clock's.
         await system.refused.reaches(3)
-        #expect(order.all == ["given"])
+        #expect(order.values == ["given"])
         system.relent()
         await ended.reaches(1)
-        #expect(order.all == ["given", "run"])
+        #expect(order.values == ["given", "run"])
         #expect(threads.threadCount == 1)
     }
 
     @Test func `jobs that wait for a thread run in the order they were given`() async {
         let system = System()
         let threads = WorkerThreads(limit: 1, isLean: true, makeThread: system.make)
-        let order = Happenings()
+        let order = Journal<String>()
         let ended = CallCounter()
         for number in 1...100 {
             threads.run {
-                order.append("\(number)")
+                order.note("\(number)")
                 ended.add()
             }
         }
-        #expect(order.all.isEmpty)
+        #expect(order.values.isEmpty)
         system.relent()
         await ended.reaches(100)
-        #expect(order.all == (1...100).map(String.init))
+        #expect(order.values == (1...100).map(String.init))
     }
 
     @Test func `a thread that was refused is not counted while another one works`() async {

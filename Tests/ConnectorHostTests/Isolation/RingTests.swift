@@ -116,7 +116,7 @@ import Testing
                 #expect(ftruncate(memory.descriptor, off_t(other)) == -1 && errno == EPERM)
             }
             // A file has the size, and no seals.
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let path = try directory.write("file", [UInt8](repeating: 0, count: size))
             let file = unsafe open(path, O_RDWR | O_CLOEXEC)

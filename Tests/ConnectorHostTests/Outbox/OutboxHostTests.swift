@@ -14,8 +14,9 @@ import Testing
     /// The fixture answers for one event at a time.
     private static let queued = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
 
-    private func leaf(_ name: String, away: Int64 = 0, settings: String = queued) -> String {
-        TestHost.leaf(name, plugin: "deliveries", ["away": .integer(away)], settings: settings)
+    private func leaf(_ name: String, away: Int64 = 0, pause: Int64 = 2, settings: String = queued) -> String {
+        let config: JSONObject = ["away": .integer(away), "pause": .integer(pause)]
+        return TestHost.leaf(name, plugin: "deliveries", config, settings: settings)
     }
 
     @Test func `a vendor that is away slows no other, and the report says which one and why`() async throws {
@@ -64,6 +65,29 @@ import Testing
         #expect(test.host.outbox(of: "vendors/b")?.queued == 1)
         try await test.host.retry("vendors")
         #expect(try await test.host.flush("vendors/b"))
+        await test.host.close()
+    }
+
+    @Test func `a service that flushes without a limit ends when its group shuts down, and one with a limit flushes`()
+        async throws
+    {
+        let test = try TestHost(leaf("a", away: 1))
+        try await test.host.analytics("a").track("Seen")
+        let ended = try await ServiceEnd.atShutdown { () throws(ConnectorError) in _ = try await test.host.flush() }
+        #expect(ended?.code == .cancelled && ended?.message == "the service group shut down first")
+        #expect(ended?.fix?.hasSuffix("set a limit: flush(within:)") == true)
+        #expect(test.host.outbox(of: "a")?.queued == 1)
+        await test.host.open()
+        _ = await test.host.report { $0["a"]?.outbox?.nextAttemptAt != nil }
+        let flushed = try await ServiceEnd.afterShutdown { () throws(ConnectorError) in
+            try await test.host.retry("a")
+            let isEmpty = try await test.host.flush(within: .seconds(60))
+            guard isEmpty else { throw ConnectorError(.timedOut, "the queue is not empty") }
+        }
+        #expect(flushed == nil)
+        // Without a wait, a shutdown ends nothing.
+        let idle = try await ServiceEnd.afterShutdown { () throws(ConnectorError) in _ = try await test.host.flush() }
+        #expect(idle == nil)
         await test.host.close()
     }
 
@@ -241,6 +265,49 @@ import Testing
             try await Task.checkedYield()
         }
         try await delivery.value
+        await test.host.close()
+    }
+
+    private func calls(_ test: TestHost, _ path: String) throws -> UInt64 { try test.gate(path).calls?.total ?? 0 }
+
+    @Test func `a child that asks for a wait gets no events until that is over, as long as another one takes them`()
+        async throws
+    {
+        let test = try TestHost(TestHost.composite("vendors", "first", leaf("a", away: 1, pause: 60), leaf("b")))
+        await test.host.open()
+        let analytics = try test.host.analytics("vendors")
+        try await analytics.track("First").delivered()
+        #expect(try calls(test, "vendors/a") == 1)
+        try await analytics.track("Second").delivered()
+        #expect(try calls(test, "vendors/a") == 1)
+        test.clock.advance(by: .seconds(60))
+        try await analytics.track("Third").delivered()
+        #expect(try calls(test, "vendors/a") == 2)
+        await test.host.close()
+    }
+
+    @Test func `the queue of a first waits for the child that may be asked again soonest, and asks that one alone`()
+        async throws
+    {
+        let test = try TestHost(
+            TestHost.composite(
+                "vendors",
+                "first",
+                leaf("a", away: 1_000_000, pause: 0),
+                leaf("b", away: 1_000_000, pause: 86_400)
+            )
+        )
+        await test.host.open()
+        _ = try await test.host.analytics("vendors").track("Seen")
+        for attempt: UInt64 in 1...3 {
+            while try calls(test, "vendors/a") != attempt { try await Task.checkedYield() }
+            while test.host.outbox(of: "vendors")?.nextAttemptAt == nil { try await Task.checkedYield() }
+            test.clock.advance(by: .seconds(60))
+        }
+        #expect(try calls(test, "vendors/b") == 1)
+        // An operator who wants an attempt gets one at every child.
+        try await test.host.retry("vendors")
+        while try calls(test, "vendors/b") != 2 { try await Task.checkedYield() }
         await test.host.close()
     }
 

@@ -214,7 +214,7 @@
         @Test func `a runner that does not answer in time is no misbehaviour of the plugin that it was to carry`()
             async throws
         {
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let program = try directory.write("runner", "#!/bin/sh\nexec 5>&-\nkill -STOP $$\n", mode: 0o755)
             let settings = #""isolation": "process", "sandbox": "off", "timeout": "2s", "probe": "off""#

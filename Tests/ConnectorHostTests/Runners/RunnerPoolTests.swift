@@ -195,7 +195,7 @@ struct RunnerPoolTests {
         }
 
         @Test func `a program that never reports that it runs is ended with its children, and others start`() throws {
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let path = try directory.write("runner", "#!/bin/sh\nsleep 987654 & wait\n", mode: 0o755)
             let start = try RunnerSpawner.shared.begin(RunnerProgram(path: path), patience: 100)
@@ -208,7 +208,7 @@ struct RunnerPoolTests {
         @Test func `others start while a program does not report that it runs, and abandoning that ends its children`()
             throws
         {
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let number = "\(directory.path)/number"
             let path = try directory.write(

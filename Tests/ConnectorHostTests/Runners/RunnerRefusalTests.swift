@@ -86,7 +86,7 @@
         }
 
         @Test func `where nothing can be reported, the calls are refused, and the report says so`() async throws {
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let path = try RunnerSandboxTests.runner(without: "listener", in: directory)
             let test = try TestHost(

@@ -144,7 +144,7 @@
         ]
 
         /// Writes a program that runs runners as on a system that lacks layers of the sandbox, and returns its path.
-        static func runner(without layers: String, in directory: TemporaryDirectory) throws -> String {
+        static func runner(without layers: String, in directory: ScratchDirectory) throws -> String {
             let program = try RunnerProgram.find(
                 path: nil,
                 environment: { _ in nil },
@@ -162,7 +162,7 @@
             _ layers: String,
             _ fault: String
         ) async throws {
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             let path = try Self.runner(without: layers, in: directory)
             func opened(_ level: String) async throws -> GateReport {

@@ -188,7 +188,7 @@ struct RunnerTransportTests {
             _ code: ConnectorError.Code,
             _ message: String
         ) async throws {
-            let directory = try TemporaryDirectory()
+            let directory = ScratchDirectory()
             defer { directory.remove() }
             // It says that it continues as the same process, as a runner without namespaces does.
             let path = try directory.write(

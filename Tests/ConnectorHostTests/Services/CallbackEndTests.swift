@@ -47,13 +47,13 @@ import Testing
         defer { server.stop() }
         let clock = InterposedClock()
         let plugin = PluginSide(host: HostServices(options: .init(clock: clock, http: .patient)))
-        let order = Happenings()
+        let order = Journal<String>()
         let quiet = Mutex<OneShot<Void>?>(nil)
         clock.onCancel.withLock { onCancel in
             onCancel = {
                 // The request is no longer listed, and its callback has not run yet.
                 let event = plugin.gate.stop()
-                order.append(event == nil ? "nothing is under way" : "the callback is under way")
+                order.note(event == nil ? "nothing is under way" : "the callback is under way")
                 quiet.withLock { $0 = event }
             }
         }
@@ -64,12 +64,12 @@ import Testing
                 guard let http = unsafe plugin.http?.pointee else { return }
                 unsafe http.cancel(http.context, id)
             },
-            onDone: { order.append("done") }
+            onDone: { order.note("done") }
         )
         await quiet.withLock(\.self)?.wait()
         #expect(end.status == CONNECTOR_CANCELLED)
-        #expect(order.all.contains("the callback is under way"))
-        #expect(order.all.count == 2)
+        #expect(order.values.contains("the callback is under way"))
+        #expect(order.values.count == 2)
     }
 
     @Test(arguments: ["answer", "deadline"])

@@ -98,26 +98,26 @@ import Testing
         defer { server.stop() }
         let plugin = PluginSide()
         let entered = CallCounter()
-        let order = Happenings()
+        let order = Journal<String>()
         async let end = plugin.request(
             "GET",
             server.url(),
             onDone: {
                 entered.add()
                 // A plugin that breaks the rules and blocks, until the test has begun to close.
-                while order.all.isEmpty {}
-                order.append("done")
+                while order.values.isEmpty {}
+                order.note("done")
             }
         )
         await entered.reaches(1)
         async let closed: Void = {
-            order.append("closing")
+            order.note("closing")
             await plugin.gate.stopAndAwaitCallbacks()
-            order.append("closed")
+            order.note("closed")
         }()
         await closed
         _ = await end
-        #expect(order.all == ["closing", "done", "closed"])
+        #expect(order.values == ["closing", "done", "closed"])
     }
 
     @Test func `a gate that closes twice or without anything under way returns`() async {

@@ -61,6 +61,7 @@ import Testing
         let end = await PluginSide().request("GET", server.url())
         #expect(end.status == CONNECTOR_PROTOCOL)
         #expect(end.domain == "http")
+        #expect(end.isRetryable, "something between may have sent it")
         #expect(end.message.contains("not HTTP"))
     }
 
@@ -87,6 +88,13 @@ import Testing
                 == "the answer of 127.0.0.1:\(server.port) is not HTTP: a line ends in LF without CR, or Transfer-Encoding is invalid "
                 + "or stands beside Content-Length"
         )
+    }
+
+    @Test func `an answer with a field that continues in the next line says so`() async {
+        let server = LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nX-A: 1\r\n 2\r\nContent-Length: 0\r\n\r\n") }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL && end.message.contains("may not continue in the next line"))
     }
 
     @Test(arguments: [255, 256])
@@ -183,6 +191,7 @@ import Testing
         let end = await PluginSide(host: host).request("GET", server.url())
         #expect(end.status == CONNECTOR_PROTOCOL)
         #expect(end.message.contains("1999 bytes"))
+        #expect(!end.isRetryable, "it would be as large again")
     }
 
     @Test func `a small response that decompresses beyond the limit breaches the protocol too`() async throws {
@@ -197,7 +206,8 @@ import Testing
     @Test func `a body that is not what its encoding says is a breach of the protocol`() async {
         let server = LoopbackServer { _ in .response(200, [("Content-Encoding", "gzip")], Array("plain".utf8)) }
         defer { server.stop() }
-        #expect(await PluginSide().request("GET", server.url()).status == CONNECTOR_PROTOCOL)
+        let end = await PluginSide().request("GET", server.url())
+        #expect(end.status == CONNECTOR_PROTOCOL && end.isRetryable)
     }
 
     @Test func `a host off the list is denied before anything connects`() async {

@@ -205,7 +205,6 @@ import Testing
         return Canary(
             policy,
             of: "group",
-            ManualHostClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         ) {}
     }

@@ -13,12 +13,12 @@ import Testing
 
 /// A composite is called like a leaf; its policy decides who answers.
 @Suite(.timeLimit(.minutes(10))) struct CompositeCallTests {
-    /// A child that replies with a text of JSON, fails (`away`, also without saying that this may pass; `wrong`), does not open (`closed`),
-    /// or answers later.
+    /// A child that replies with a text of JSON, fails (`away`, also without saying that this may pass; `strange`; `wrong`), does not open
+    /// (`closed`), or answers later.
     private func child(_ name: String, _ behaviour: String, isOptional: Bool = false) -> String {
         let config: JSONObject =
             switch behaviour {
-            case "away", "silently away", "wrong": ["fails": .string(behaviour)]
+            case "away", "silently away", "strange", "wrong": ["fails": .string(behaviour)]
             case "closed": ["opens": "refuses"]
             case "later": ["replies": "later", "name": .string("\(prefix)-\(name)")]
             default: ["replies": .string(behaviour)]
@@ -106,8 +106,10 @@ import Testing
 
     // MARK: first
 
-    @Test(arguments: ["away", "silently away"])
-    func `with the policy first, the next child takes over where a vendor is unavailable`(first: String) async throws {
+    @Test(arguments: ["away", "silently away", "strange"])
+    func `with the policy first, the next child takes over where a vendor is away or not itself`(
+        first: String
+    ) async throws {
         let test = try await opened("first", [("a", first), ("b", "2"), ("c", "3")])
         #expect(try await answer(test) == 2)
     }

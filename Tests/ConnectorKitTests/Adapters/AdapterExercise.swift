@@ -104,10 +104,10 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "parse", "kinto", "postgrest", "datasette", "nominatim", "photon", "google", "opencage",
     ]
 
-    /// The vendors that blame events with status 400 or 422. PostHog's servers without feature flags answer 400 to a request for them.
+    /// The vendors that take events. PostHog's servers without feature flags answer 400 to a request for them.
     private static let blaming = [
         "segment", "posthog", "influxdb", "clickhouse", "amplitude", "mixpanel", "ga4", "matomo", "sentry", "bugsnag",
-        "rollbar",
+        "rollbar", "pushgateway", "victoriametrics",
     ]
 
     // MARK: Adapters

@@ -48,20 +48,26 @@ internal import Testing
         )
     }
 
-    @Test func `fields whose escaped names are the same are sent once`() {
-        let event = AnalyticsEvent.track("E", ["a\\": 1, "a_": 2, "b\nc": 3, "b c": 4], userId: "u")
-        #expect(line(event) == #"E,type=track messageId="m",userId="u",a_=1.0,b\ c=3.0 1769851800000000001"#)
+    @Test func `fields whose escaped names are the same are kept under others`() {
+        let event = AnalyticsEvent.track("E", ["a\\": 1, "a_": 2, "b\nc": 3, "b c": 4, "": 5], userId: "u")
+        #expect(
+            line(event)
+                == #"E,type=track messageId="m",userId="u",a_=1.0,a__=2.0,b\ c=3.0,b\ c_=4.0,_=5.0 1769851800000000001"#
+        )
     }
 
-    @Test func `members within members are joined with dots, and nothing is sent twice`() {
+    @Test func `members within members are joined with dots, and none takes the place of another field`() {
         let event = AnalyticsEvent.track(
             "E",
-            ["a": ["b c": ["d": 1]], "n": nil, "l": [1, "x"], "userId": "other", "time": 5, "type": "x"],
+            [
+                "a": ["b c": ["d": 1]], "n": nil, "l": [1, "x"], "userId": "other", "time": 5, "type": "x",
+                "a.b c.d": 2,
+            ],
             userId: "u"
         )
         #expect(
             line(event)
-                == #"E,type=track messageId="m",userId="u",a.b\ c.d=1.0,l="[1,\"x\"]",time_=5.0,type_="x" 1769851800000000001"#
+                == #"E,type=track messageId="m",userId="u",a.b\ c.d=1.0,l="[1,\"x\"]",userId_="other",time_=5.0,type_="x",a.b\ c.d_=2.0 1769851800000000001"#
         )
     }
 
@@ -188,6 +194,7 @@ internal import Testing
         (400, #"{"error":"partial write: max-series-per-database limit exceeded: (30) dropped=17"}"#),
         (400, #"{"error":"partial write: max-values-per-tag limit exceeded (1/1): value=\"unable to parse\""}"#),
         (400, #"{"error":"partial write: write /data/shop/_series/00/0000: no space left on device dropped=1"}"#),
+        (400, #"{"error":"partial write: open /data/shop/1/fields.idx: too many open files dropped=1"}"#),
         (422, #"{"code":"unprocessable entity","message":"failure writing points to database: max-series"}"#),
         (422, #"{"error":"Adding a new database would exceed limit of 5 databases","data":null}"#),
         (422, lines(columns)), (422, lines(conflict, columns)), (400, lines(columns)),
@@ -223,6 +230,23 @@ internal import Testing
         let http = ScriptedHTTP(refusal, refusal, (204, ""))
         let answers = try await influxdb(http).deliver([.track("E", userId: "u"), .track("F", userId: "u")])
         #expect(answers.map(\.outcome) == [.rejected, .accepted])
+    }
+
+    @Test(arguments: [
+        (400, #"{"error":"partial write: the point is of a kind yet to be invented dropped=1"}"#),
+        (422, #"{"code":"unprocessable entity","message":"the bucket does not want it"}"#), (422, lines(conflict)),
+    ])
+    func `an event that is refused alone in unknown words waits, and neither is lost nor holds up others`(
+        _ status: Int,
+        _ body: String
+    ) async throws {
+        let refusal = (status, body)
+        let http = ScriptedHTTP(refusal, refusal, (204, ""))
+        let answers = try await influxdb(http).deliver([.track("E", userId: "u"), .track("F", userId: "u")])
+        #expect(answers.map(\.outcome) == [.retry, .accepted])
+        // With this code, the host delivers other events meanwhile.
+        #expect(answers.first?.code == .invalid)
+        #expect(answers.first?.reason?.hasSuffix("so see the server's log") == true)
     }
 
     @Test func `a dead letter has the reason of the line that 3.x refused`() async throws {

@@ -117,6 +117,15 @@ internal import Testing
         #expect(places.map(\.coordinate.longitude) == [13.4])
     }
 
+    @Test func `no 404 is Nominatim's`() async throws {
+        let gateway = (404, #"{"message":"no Route matched"}"#)
+        let nominatim = try nominatim(ScriptedHTTP(gateway))
+        let error = await #expect(throws: PluginError.self) {
+            try await nominatim.geocode(GeocodeRequest(.text("a")))
+        }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == true)
+    }
+
     @Test func `bad parameters are invalid, in Nominatim's words`() async throws {
         let http = ScriptedHTTP((400, #"{"error":{"code":400,"message":"Parameter 'lat' missing."}}"#))
         let nominatim = try nominatim(http)

@@ -53,6 +53,15 @@ internal import Testing
         #expect(error?.message.hasSuffix("no such tag") == true)
     }
 
+    @Test func `no 404 is Photon's`() async throws {
+        let gateway = (404, #"{"message":"no Route matched"}"#)
+        let photon = try photon(ScriptedHTTP(gateway, gateway, gateway))
+        let error = await #expect(throws: PluginError.self) { try await photon.geocode(GeocodeRequest(.text("a"))) }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == true)
+        let refusal = await #expect(throws: PluginError.self) { try await photon.open() }
+        #expect(refusal?.status == .protocolViolation)
+    }
+
     @Test func `a language is a preference, which no server refuses`() async throws {
         let http = ScriptedHTTP((200, features), (200, features))
         _ = try await photon(http).geocode(GeocodeRequest(.text("a"), language: "pt-BR"))

@@ -75,6 +75,7 @@ internal import Testing
         (403, "InvalidObjectState", .denied), (401, "Unheard", .unauthorized),
         (404, "NoSuchBucket", .notFound), (301, "PermanentRedirect", .invalid), (503, "SlowDown", .rateLimited),
         (500, "InternalError", .unavailable), (200, "InternalError", .unavailable), (400, "Unheard", .invalid),
+        (400, "IncompleteBody", .unavailable),
         (409, "OperationAborted", .conflict),
     ])
     func `a refusal says what S3 says`(status: Int, code: String, expected: PluginStatus) async throws {

@@ -93,6 +93,7 @@ internal import Testing
     @Test(arguments: [
         ("60:error:organization", 60), ("60:transaction, 30::key", 30), ("10:error;default:x, 90:session", 10),
         ("5:error, 20:error", 20), ("60:transaction", nil), ("x:error", nil), ("", nil), ("1.5:error", nil),
+        ("99999999999999999999:error", UInt64.max), ("-1:error", nil),
     ])
     func `limits are read by category, and the longest one counts`(_ header: String, _ seconds: UInt64?) {
         let response = HTTPResponse(status: 200, headers: ["X-Sentry-Rate-Limits": header, "Retry-After": "7"])

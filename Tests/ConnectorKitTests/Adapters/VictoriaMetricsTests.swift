@@ -27,6 +27,12 @@ internal import Testing
         )
     }
 
+    @Test func `numbers whose joined names are the same are samples of series of their own`() throws {
+        let lines = try lines(.track("Order", ["a": ["b": 1], "a.b": 2], userId: "u"))
+        #expect(lines.dropFirst().map { $0["metric"]?["property"] } == ["a.b", "a.b_"])
+        #expect(lines.dropFirst().map { $0["values"] } == [[1.0], [2.0]])
+    }
+
     @Test func `events that the server would ignore or cut are rejected`() throws {
         let long = String(repeating: "x", count: EventSamples.nameLimit + 1)
         #expect(throws: PluginError.self) { try samples.lines(.track(long, userId: "u")) }
@@ -55,6 +61,18 @@ internal import Testing
         #expect(request.url.description == "http://vendor.example/api/v1/import?extra_label=job%3Dshop")
         #expect(request.headers["Authorization"] == "Basic {{base64:ada:{{secret:password}}}}")
         #expect(request.text.split(separator: "\n").count == 2)
+    }
+
+    @Test func `an event is rejected only if the server calls its line too long`() async throws {
+        let place = #"remoteAddr: "127.0.0.1:35390"; requestURI: /api/v1/import; "#
+        for (words, outcome) in [
+            ("cannot read vmimport data: too long line: more than 2000 bytes", DeliveryAnswer.Outcome.rejected),
+            (#"unsupported path requested: "/api/v1/import""#, .retry),
+        ] {
+            let http = ScriptedHTTP((400, place + words))
+            let answers = try await victoriaMetrics(http).deliver([.track("E", userId: "u")])
+            #expect(answers.map(\.outcome) == [outcome] && answers[0].reason?.contains(words) == true)
+        }
     }
 
     @Test func `a busy server gets the events again after the time that it names`() async throws {

@@ -423,6 +423,26 @@ internal import Testing
         #expect(error?.status == .unavailable && tagged.paths.prefix(2) == ["/files/a", "/files/"])
     }
 
+    @Test(arguments: [404, 410])
+    func `a put that the server calls missing although its collection is there has failed, and is not begun again`(
+        status: Int
+    ) async throws {
+        let small = http([
+            (404, ""), (404, "no"), (201, ""), (status, "no"), found("/files/", collection), (404, ""),
+        ])
+        let large = http([(status, "no"), (404, ""), found("/files/", collection)])
+        let webdav = try webdav(large)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        for error in [
+            await failure { _ = try await put(FileUploadRequest("a"), small) },
+            await failure { try await send(0...9, of: upload, to: webdav) },
+        ] {
+            #expect(error?.status == .failed && error?.isRetryable == false && error?.detail == Int32(status))
+            #expect(error?.message.contains("the collection http://vendor.example/files is there") == true)
+        }
+        #expect(small.requests.map(\.method) == [.propfind, .put, .mkcol, .put, .propfind, .delete])
+    }
+
     @Test func `a put that fails leaves nothing behind, even if the call has run out of time`() async throws {
         let http = http([(404, ""), (507, "full"), (404, "")])
         let webdav = try webdav(http)

@@ -24,7 +24,8 @@ internal import Testing
         ("7", Duration.seconds(7)), ("0", .zero), ("Sat, 31 Jan 2026 09:30:09 GMT", .seconds(9)),
         ("Sat, 31 Jan 2026 09:29:00 GMT", .zero), ("99999999999", .seconds(31_536_000)),
         ("Thu, 31 Jan 2126 09:30:00 GMT", .seconds(31_536_000)), ("4.5", .seconds(5)),
-        ("99999999999999999999", .seconds(31_536_000)), ("Saturday, 31-Jan-26 09:30:09 GMT", .seconds(9)),
+        ("99999999999999999999", .seconds(31_536_000)), ("Fri, 31 Dec 9999 23:59:59 GMT", .seconds(31_536_000)),
+        ("Saturday, 31-Jan-26 09:30:09 GMT", .seconds(9)),
     ])
     func `a time to wait is read as seconds or as a date`(_ text: String, _ expected: Duration) {
         #expect(HTTPResponse(status: 429, headers: ["retry-after": text]).retryAfter(now: now) == expected)
@@ -48,11 +49,13 @@ internal import Testing
     }
 
     @Test(arguments: [
-        (400, PluginStatus.invalid, false), (401, .unauthorized, false), (403, .unauthorized, false),
-        (404, .notFound, false), (405, .unsupported, false), (408, .timedOut, true), (409, .conflict, false),
-        (412, .conflict, false), (413, .tooLarge, false), (418, .failed, false), (429, .rateLimited, true),
+        (400, PluginStatus.invalid, false), (401, .unauthorized, false), (402, .unavailable, false),
+        (403, .unauthorized, false),
+        (404, .notFound, false), (405, .unsupported, false), (407, .unavailable, false), (408, .timedOut, true),
+        (409, .conflict, false), (412, .conflict, false), (413, .tooLarge, false), (418, .failed, false),
+        (421, .unavailable, true), (425, .unavailable, true), (429, .rateLimited, true), (451, .failed, false),
         (500, .unavailable, true), (501, .unsupported, false), (503, .unavailable, true), (504, .timedOut, true),
-        (700, .protocolViolation, true),
+        (505, .unavailable, false), (700, .protocolViolation, true),
     ])
     func `every status has one meaning`(_ status: Int, _ expected: PluginStatus, _ isRetryable: Bool) {
         let failure = HTTPResponse(status: status, body: Array("words\n".utf8)).failure(vendor: "acme", now: now)
@@ -72,6 +75,18 @@ internal import Testing
         let short = HTTPResponse(status: status, headers: ["Content-Length": "2"], body: [1])
         let cut = #expect(throws: PluginError.self) { try short.part(from: 0, count: 1, vendor: "acme") }
         #expect(cut?.detail == Int32(clamping: status))
+    }
+
+    @Test func `an answer in a coding that the host does not decode is told by its coding`() {
+        let response = HTTPResponse(status: 200, headers: ["Content-Encoding": "br"], body: [0x8B, 0x01])
+        let error = #expect(throws: PluginError.self) { try response.json() }
+        #expect(error?.status == .protocolViolation && error?.message.contains(#"the content coding "br""#) == true)
+    }
+
+    @Test func `a 304 to a request without conditions is no redirect`() {
+        let failure = HTTPResponse(status: 304).failure(vendor: "acme", now: now)
+        #expect(failure.status == .protocolViolation && failure.isRetryable)
+        #expect(failure.message.hasPrefix("an answer for a cache (HTTP 304) came instead of acme's answer"))
     }
 
     @Test func `a byte order mark before JSON is ignored`() throws {

@@ -54,15 +54,40 @@ internal import Testing
     @Test(arguments: [
         (400, #"{"error":"bad"}"#, true), (422, #"{"error":"bad"}"#, true), (404, "{}", true),
         (400, #"{"message":"no route"}"#, false), (422, "Bad Request", false), (400, "", false),
-        (400, "<html>", false), (500, "Bad Request", true),
+        (400, "<html>", false), (500, "Bad Request", true), (413, #"{"error":"large"}"#, true),
+        (413, "Payload Too Large", false), (413, "", false),
     ])
     func `a refusal counts only in the vendor's words`(_ status: Int, _ text: String, _ isVendors: Bool) {
         let answer = VendorAnswer("acme", [.json], isRefusal: { (try? $0.json())?["error"] != nil })
         let error = #expect(throws: PluginError.self) { try body(status, text, of: answer) }
         #expect((error?.message == "refused with \(status)") == isVendors)
-        #expect(isVendors || error?.status == .protocolViolation && error?.isRetryable == true)
+        let foreign: PluginStatus = status == 413 ? .tooLarge : .protocolViolation
+        #expect(isVendors || error?.status == foreign && error?.isRetryable == true)
         let response = HTTPResponse(status: status, body: Array(text.utf8))
         #expect(answer.isRefusal(response) == (isVendors && status < 500 && status != 404))
+    }
+
+    @Test(arguments: [
+        (#"{"error":"bad"}"#, true), (#"{"message":"bad","code":7}"#, true), ("Bad Request", false), ("", false),
+        ("[]", false), (#"{"message":"Bad Request"}"#, false), (#"{"message":"no Route","request_id":"1"}"#, false),
+        (#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"no"}"#, false),
+        (#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, false),
+    ])
+    func `of a vendor whose words are not known, a refusal is JSON in no gateway's form`(
+        _ text: String,
+        _ isVendors: Bool
+    ) {
+        for status in [400, 413, 422] {
+            let error = #expect(throws: PluginError.self) { try body(status, text, of: VendorAnswer("acme", [.empty])) }
+            #expect((error?.message == "refused with \(status)") == isVendors)
+        }
+    }
+
+    @Test(arguments: [("OK", true), ("ok\r\n", true), ("OK welcome to the hotel", false), ("OK<br>", false)])
+    func `a web page is the word that a vendor answers if it has nothing else`(_ text: String, _ isAnswer: Bool) {
+        let page = HTTPResponse(status: 200, headers: ["Content-Type": "text/html"], body: Array(text.utf8))
+        let body = try? answer.body(of: page) { _ in PluginError(.failed, "refused") }
+        #expect((body == JSONValue.null) == isAnswer)
     }
 
     @Test(arguments: [

@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * deliveries: a vendor of events and crash reports that keeps what arrives, is away as often as its field "away" says, and refuses for good
- * whatever contains the text "refuse".
+ * deliveries: a vendor of events and crash reports that keeps what arrives, is away as often as its field "away" says, asks for as many
+ * seconds meanwhile as its field "pause" says, and refuses for good whatever contains the text "refuse".
  */
 #include "../fixture.h"
 
@@ -16,7 +16,10 @@ CONNECTOR_MANIFEST({
     "entry": "deliveries_entry",
     "documentation": "Keeps what arrives.",
     "thread": "serial",
-    "configuration": {"away": {"type": "integer", "documentation": "How many deliveries fail before one succeeds."}},
+    "configuration": {
+        "away": {"type": "integer", "documentation": "How many deliveries fail before one succeeds."},
+        "pause": {"type": "integer", "documentation": "How many seconds to wait after one that failed; 2 if absent."}
+    },
     "capabilities": {
         "analytics/1": {
             "track": {"symbol": "deliveries_take", "signature": "(event: json) async"},
@@ -44,6 +47,8 @@ typedef struct deliveries {
     const connector_host *host;
     /** How many deliveries will be refused. */
     long away;
+    /** The wait that it asks for meanwhile, in seconds; 0 for none. */
+    long pause;
     /** What arrived last, whether it was taken or not. */
     char last[8192];
     uint64_t last_length;
@@ -52,20 +57,24 @@ typedef struct deliveries {
     uint64_t taken_length;
 } deliveries;
 
+/** The number of a field, or what it is if the field is absent. */
+static long number(const char *config, const char *key, long absent) {
+    const char *found = strstr(config, key);
+    return found == NULL ? absent : strtol(found + strlen(key), NULL, 10);
+}
+
 static int32_t create(const connector_host *host, const char *config, uint64_t length, void **instance,
                       connector_error *error) {
-    static const char key[] = "\"away\":";
     deliveries *self = calloc(1, sizeof(deliveries));
     fixture *base;
-    const char *digits;
     int32_t status = fixture_create(host, config, length, (void **)&base, error);
     if (status != CONNECTOR_OK || self == NULL) {
         free(self);
         return CONNECTOR_FAILED;
     }
     self->host = host;
-    digits = strstr(base->config, key);
-    if (digits != NULL) self->away = strtol(digits + strlen(key), NULL, 10);
+    self->away = number(base->config, "\"away\":", 0);
+    self->pause = number(base->config, "\"pause\":", 2);
     fixture_destroy(base);
     *instance = self;
     return CONNECTOR_OK;
@@ -90,7 +99,7 @@ static int32_t take(deliveries *self, const connector_call *call, const char *js
     if (self->away > 0) {
         self->away--;
         error->retryable = 1;
-        error->retry_after_ns = 2000000000;
+        error->retry_after_ns = (uint64_t)self->pause * 1000000000;
         return fixture_fail(error, CONNECTOR_UNAVAILABLE, "the vendor is away");
     }
     if (length < sizeof(self->taken) - self->taken_length) {
@@ -123,11 +132,13 @@ CONNECTOR_EXPORT int32_t deliveries_ship(void *instance, const connector_call *c
 /** Answers for a batch of one event. */
 CONNECTOR_EXPORT int32_t deliveries_deliver(void *instance, const connector_call *call, const char *json,
                                             uint64_t length, connector_error *error) {
-    static const char later[] =
-        "[{\"outcome\":\"retry\",\"code\":\"unavailable\",\"reason\":\"the vendor is away\",\"retryAfter\":2}]";
     deliveries *self = instance;
+    char later[128];
     if (self->away == 0) return take(self, call, json, length, "[{\"outcome\":\"accepted\"}]", error);
     self->away--;
+    snprintf(later, sizeof later,
+             "[{\"outcome\":\"retry\",\"code\":\"unavailable\",\"reason\":\"the vendor is away\",\"retryAfter\":%ld}]",
+             self->pause);
     return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)later,
                                 strlen(later), NULL);
 }

@@ -55,14 +55,13 @@ struct OutboxOptions: ParsableArguments {
             try Configuration.read(file: file.file, environment: options.environment)
         }
         do throws(ConnectorError) {
-            let inspection = try await OutboxInspection(
-                configuration,
+            let engine = try await configuration.openOutbox(
                 state: options.stateDirectory,
                 clock: options.clock,
                 onDamage: StandardStream.warn
             )
             let store = StoredOutbox(
-                engine: inspection.engine,
+                engine: engine,
                 configuration: configuration,
                 gate: gate
             )
@@ -72,7 +71,7 @@ struct OutboxOptions: ParsableArguments {
             } catch {
                 document = .failure(error)
             }
-            await inspection.engine?.close()
+            await engine?.close()
             answer.output.write(try document.get())
         } catch {
             answer.report([error], of: .call)

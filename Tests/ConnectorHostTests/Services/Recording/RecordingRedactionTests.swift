@@ -297,6 +297,49 @@ import Testing
         #expect(plugin.log.entries.contains { "\($0.message)".contains("may issue a token") })
     }
 
+    /// Bodies with a token that is not beside its name, or not in quotation marks.
+    @Test(arguments: [
+        ("text/csv; charset=utf-8", "id,token\r\n7,TOKEN\r\n"),
+        ("text/tab-separated-values", "id\tsecret\n7\tTOKEN\n"),
+        ("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: a; name=\"jwt\"\r\n\r\nTOKEN\r\n--x--"),
+        ("application/yaml", "user: ada\naccess_token: TOKEN\n"), ("text/x-yaml", "password:\n  - TOKEN\n"),
+        ("application/openapi+yaml", "a: 1\napi-key: |\n  TOKEN\n"),
+    ])
+    func `a response of a type whose values stand apart from their names is withheld if it has the name of a token`(
+        type: String,
+        form: String
+    ) async throws {
+        let token = "tok-5f1d7a90b2c4"
+        let body = Array(form.replacing("TOKEN", with: token).utf8)
+        let server = LoopbackServer { request in
+            request.line.contains("/login")
+                ? .response(200, [("Content-Type", type)], body)
+                : .response(200, [("Content-Type", type)], Array("user: ada\n".utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        #expect(await plugin.request("POST", server.url("/login")).body == body)
+        #expect(await plugin.request("GET", server.url("/me")).text == "user: ada\n")
+        #expect(session.answers.map { $0["path"] } == ["/me"] && !session.text.contains(token))
+        #expect(plugin.log.entries.contains { "\($0.message)".contains("may issue a token") })
+    }
+
+    @Test func `a token in YAML counts as a secret from then on`() async throws {
+        let token = "tok-5f1d7a90b2c4"
+        let server = LoopbackServer { request in
+            request.line.contains("/login")
+                ? .response(200, [("Content-Type", "text/yaml")], Array("token: \(token)\n".utf8))
+                : .response(200, [], Array("hello".utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        #expect(await plugin.request("POST", server.url("/login")).code == 200)
+        #expect(await plugin.request("GET", server.url("/me?key=\(token)")).text == "hello")
+        #expect(session.answers.map { $0["path"] } == ["/me"] && !session.text.contains(token))
+    }
+
     @Test(arguments: [
         "the token: expired", "token", #"{"token":""} {"token":null}"#, #"{"id":"token"},"#,
         "https://a.example/token/7",

@@ -117,14 +117,3 @@ final class CallCounter: Sendable {
         }
     }
 }
-
-/// What happened, in order, from several threads.
-final class Happenings: Sendable {
-    private let names = Mutex<[String]>([])
-
-    /// Notes a happening.
-    func append(_ name: String) { names.withLock { $0.append(name) } }
-
-    /// Everything so far.
-    var all: [String] { names.withLock { $0 } }
-}

@@ -25,6 +25,7 @@ CONNECTOR_EXPORT int32_t calls_answer(void *instance, const connector_call *call
     char text[512];
     if (is_set(self, "fails", "away")) return unavailable(error, 0);
     if (is_set(self, "fails", "silently away")) return fixture_fail(error, CONNECTOR_UNAVAILABLE, "the vendor is away");
+    if (is_set(self, "fails", "strange")) return fixture_fail(error, CONNECTOR_PROTOCOL, "the answer is not the vendor's");
     if (is_set(self, "fails", "wrong")) return fixture_fail(error, CONNECTOR_INVALID, "it does not like the value");
     setting(self, "replies", text, sizeof(text));
     if (strcmp(text, "later") == 0) return hold(self, "answer", call->operation);
