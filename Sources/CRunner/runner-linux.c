@@ -139,13 +139,16 @@ int32_t runner_take_over(int32_t child, int32_t *handover, int32_t milliseconds,
     } else {
         number = child;
     }
-    /* The process is not reaped yet, so its number cannot have been reused. */
+    /* The process is not reaped yet, so its number cannot have been reused; unless the system has reaped it, as it does where SIGCHLD
+     * is ignored, and says that there is no such process. */
     *process = (int32_t)syscall(SYS_pidfd_open, number, 0);
     if (*process >= 0) return number;
     const int error = errno;
     close(*handover);
-    kill(number, SIGKILL);
-    waitpid(number, NULL, 0);
+    if (error != ESRCH) {
+        kill(number, SIGKILL);
+        while (waitpid(number, NULL, 0) < 0 && errno == EINTR) {}
+    }
     return -error;
 }
 

@@ -29,6 +29,16 @@ extension JSONValue {
         }
     }
 
+    /// Whether more arrays and objects are nested in each other than a limit allows, this value included. Looks no deeper than that.
+    package func isNested(deeperThan limit: Int) -> Bool {
+        switch self {
+        case .null, .bool, .integer, .number, .string: false
+        case .array(let elements): limit <= 0 || elements.contains { $0.isNested(deeperThan: limit - 1) }
+        case .object(let object):
+            limit <= 0 || object.members.contains { $0.value.isNested(deeperThan: limit - 1) }
+        }
+    }
+
     /// Checks that everyone who gets the value can read it.
     ///
     /// - Parameters:

@@ -120,6 +120,9 @@ public struct Connector: Sendable {
         package let plugin: PluginSpecification
         /// The configuration as written, before variables and secrets are resolved.
         package let config: JSONObject
+
+        /// Whether the configuration, made in Swift, is nested more deeply than a plugin can read.
+        var hasDeepConfig: Bool { JSONValue.object(config).isNested(deeperThan: JSONParser.depthLimit) }
     }
 }
 

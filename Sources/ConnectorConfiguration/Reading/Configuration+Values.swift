@@ -49,7 +49,7 @@ extension Configuration {
             "version": .integer(Self.formatVersion),
             "plugins": .array(plugins.map { .string($0) }),
             "trust": requiresTrust ? "strict" : "warn",
-            "reload": .string(reloadMode.rawValue), "connectors": .array(connectors.map(\.json)),
+            "reload": .string(reloadMode.rawValue), "connectors": .array(connectors.map { $0.json() }),
         ]
         root.set("state", state)
         root.set("name", name)
@@ -92,7 +92,7 @@ extension Configuration {
         environment: Environment = .process
     ) throws(ConfigurationErrors) -> Configuration {
         var reader = ConfigurationReader(addingTo: self, environment: environment)
-        let all = reader.appending(added.map(\.json), to: connectors)
+        let all = reader.appending(added.map { $0.json() }, to: connectors)
         reader.checkSettings(of: added)
         guard reader.json.problems.isEmpty else {
             throw ConfigurationErrors(reader.json.problems, omitted: reader.json.omitted, files: reader.json.texts)
@@ -125,7 +125,13 @@ extension ConfigurationReader {
 
 extension Connector {
     /// The connector as JSON. ``restoringExactValues(from:)`` then restores what JSON cannot express, such as exact durations.
-    fileprivate var json: JSONValue {
+    ///
+    /// What is nested more deeply than a file allows, which might be too deep for the stack, is left out, and reported all the same: by the
+    /// reader, which does not look below the deepest level, and by `JSONReader.check(_:under:at:)`.
+    ///
+    /// - Parameter level: 1 for a root.
+    fileprivate func json(level: Int = 1) -> JSONValue {
+        guard level <= Configuration.depthLimit else { return .null }
         var object: JSONObject = ["name": .string(name), "enabled": .bool(isEnabled)]
         object["required"] = isRequired.map { .bool($0) }
         if !after.isEmpty { object["after"] = .array(after.map { .string($0) }) }
@@ -134,7 +140,7 @@ extension Connector {
         case .leaf(let leaf):
             object["plugin"] = .string(leaf.plugin.name)
             object["version"] = leaf.plugin.version.map { .string($0.description) }
-            object["config"] = .object(leaf.config)
+            if !leaf.hasDeepConfig { object["config"] = .object(leaf.config) }
             if hasBindings {
                 let bound = with.mapValues(JSONValue.string)
                 let all = bound.merging(unbound.map { ($0, JSONValue.null) }) { _, null in null }
@@ -144,7 +150,7 @@ extension Connector {
             object["policy"] = .string(policy.description)
             if case .all(let quorum?) = policy { object["quorum"] = .integer(Int64(quorum)) }
             object["canary"] = policy.canary?.json
-            object["connectors"] = .array(children.map(\.json))
+            object["connectors"] = .array(children.map { $0.json(level: level + 1) })
         case .same(let path): object["same"] = .string(path)
         }
         return .object(object)

@@ -70,7 +70,9 @@ extension JSONReader {
     /// - Parameters:
     ///   - parent: The path of the composite above; nil for a root.
     ///   - root: The root of an empty text.
-    mutating func check(_ given: Connector, under parent: String?, at root: JSONPath) {
+    ///   - level: 1 for a root. What is below the deepest level of a file is not checked: the reader refuses it.
+    mutating func check(_ given: Connector, under parent: String?, at root: JSONPath, level: Int = 1) {
+        guard level <= Configuration.depthLimit else { return }
         let path = (parent.map { $0 + "/" } ?? "") + given.name
         connector = path
         func at(_ name: String) -> JSONPath { root.appending(name) }
@@ -95,7 +97,10 @@ extension JSONReader {
             checkSandbox(of: given.isolation, at: at("isolation.sandbox.level"))
             checkRunner(of: given.isolation, at: at("isolation.runner"))
         }
-        for child in given.children { check(child, under: path, at: root) }
+        if case .leaf(let leaf) = given.kind, leaf.hasDeepConfig {
+            report(.invalidValue, "config is nested deeper than \(JSONParser.depthLimit) levels", at: at("config"))
+        }
+        for child in given.children { check(child, under: path, at: root, level: level + 1) }
     }
 
     private mutating func check(_ delivery: DeliveryPolicy, _ place: (String) -> JSONPath) {

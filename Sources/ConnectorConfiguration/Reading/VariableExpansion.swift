@@ -75,8 +75,8 @@ struct VariableExpansion {
 
     /// A variable whose bytes are not the ones in the text; nil if there is none.
     private func damaged(in template: Template, filled text: String) -> String? {
-        // Each byte that is not UTF-8 became this character. Looking for it is faster than asking the environment again.
-        guard text.unicodeScalars.contains("\u{FFFD}") else { return nil }
+        // Each byte that is not UTF-8 became an escape. Looking for one is faster than asking the environment again.
+        guard text.utf8.contains(UInt8(ascii: "\\")) else { return nil }
         for case .variable(let name, _) in template.parts where environment.isDamaged(name) { return name }
         return nil
     }

@@ -92,10 +92,12 @@ extension RemoteChannel {
     package func runnerIsLost(_ end: RunnerEnd) {
         requests.timers.stop()
         let (names, calls) = state.withLock { state -> (Set<String>?, [UInt64]) in
+            // Nothing may become pending after ``runnerEnded(_:taken:)`` has failed what is.
+            defer { state.isOver = true }
             // The gate has abandoned the instance, or is about to.
             guard !state.isOver, !state.isLost else { return (nil, []) }
             let names = state.pending.values.map(\.name) + (state.inside.values + state.lifeCycle).map(\.name)
-            (state.isOver, state.inside, state.lifeCycle) = (true, [:], [])
+            (state.inside, state.lifeCycle) = ([:], [])
             return (Set(names), Array(state.pending.keys))
         }
         guard let names else { return }

@@ -170,9 +170,8 @@ package final class RemoteChannel: Channel, RunnerClient {
             throw notSent("create")
         }
         state.withLock { $0.creation = message ?? .max }
-        let now = dependencies.clock.now()
-        let rest = deadline > now ? deadline - now : 0
-        let end = SystemTime.monotonic().saturatingAdding(rest)
+        let rest = dependencies.remaining(until: deadline)
+        let end = SystemTime.monotonic().saturatingAdding(dependencies.clock.systemTime(of: rest))
         let answer = creation.wait { answer in
             if let answer { return .proceed(answer) }
             guard SystemTime.monotonic() < end else { return .proceed(.failure(late(after: rest))) }

@@ -166,7 +166,8 @@ extension Fault: CustomStringConvertible {
         let text = try text(name, value)
         let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60)]
         for unit in units where text.hasSuffix(unit.suffix) {
-            guard let number = Double(text.dropLast(unit.suffix.count)), number >= 0, number * unit.seconds <= 3600
+            let most = Double(Fault.longestDelay.components.seconds)
+            guard let number = Double(text.dropLast(unit.suffix.count)), number >= 0, number * unit.seconds <= most
             else { break }
             return .milliseconds(Int64((number * unit.seconds * 1000).rounded()))
         }

@@ -43,15 +43,18 @@ public struct Fault: Sendable, Equatable {
         case empty
     }
 
+    /// The longest wait before an answer.
+    static let longestDelay: Duration = .seconds(3600)
+
     /// The vendor that the fault applies to; `nil` for all.
     public var vendor: String?
     /// The answer to send.
     public var answer: Answer = .unchanged
-    /// The wait before the answer.
+    /// The wait before the answer; an hour at most counts.
     public var delay: Duration = .zero
     /// The header fields to add to the answer.
     public var headers: HTTPFields = [:]
-    /// The number of matching requests to apply it to; `nil` for all.
+    /// The number of matching requests to apply it to; `nil` for all, and none if it is not positive.
     public var times: Int?
     /// The only HTTP method it applies to, in upper case; `nil` for all.
     public var method: String?

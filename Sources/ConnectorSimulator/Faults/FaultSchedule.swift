@@ -11,6 +11,14 @@ final class FaultSchedule: Sendable {
         var left: Int?
         /// The number of a timeline's fault, which only the timeline ends; `nil` for any other fault.
         var number: Int?
+
+        /// Bounds what a fault made in Swift may have, as its text form does.
+        init(_ fault: Fault, number: Int? = nil) {
+            self.fault = fault
+            self.fault.delay = min(fault.delay, Fault.longestDelay)
+            left = fault.times.map { max(0, $0) }
+            self.number = number
+        }
     }
 
     /// The faults in the given order; the first that matches applies.
@@ -18,7 +26,7 @@ final class FaultSchedule: Sendable {
 
     /// Activates `faults`.
     init(_ faults: [Fault]) {
-        entries = Mutex(faults.map { Entry(fault: $0, left: $0.times) })
+        entries = Mutex(faults.map { Entry($0) })
     }
 
     /// Returns the fault for a request, and counts its application.
@@ -41,7 +49,7 @@ final class FaultSchedule: Sendable {
     /// Replaces the active faults, except those of timelines; counting starts again.
     func replace(with faults: [Fault]) {
         entries.withLock { entries in
-            entries = faults.map { Entry(fault: $0, left: $0.times) } + entries.filter { $0.number != nil }
+            entries = faults.map { Entry($0) } + entries.filter { $0.number != nil }
         }
     }
 
@@ -49,7 +57,7 @@ final class FaultSchedule: Sendable {
     func begin(_ fault: Fault, number: Int) {
         entries.withLock { entries in
             entries.removeAll { $0.number == number }
-            entries.append(Entry(fault: fault, left: fault.times, number: number))
+            entries.append(Entry(fault, number: number))
         }
     }
 

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorPlatform
 public import ServiceLifecycle
+internal import Synchronization
 
 /// The vendors' HTTP APIs, served on the loopback interface for development, demonstrations and tests.
 ///
@@ -25,6 +26,8 @@ public final class Simulator: Service, Sendable {
     private let listening = OneShot<Result<Int, SimulatorError>>()
     /// Why the server no longer listens.
     private let ended = OneShot<SimulatorError>()
+    /// Whether ``run()`` has been called.
+    private let hasBegun = Atomic(false)
 
     /// The world with the timeline, and the clock it runs on; nil for no timeline.
     private let happening: (world: SimulatedWorld, clock: any HostClock)?
@@ -50,10 +53,13 @@ public final class Simulator: Service, Sendable {
         self.server = SimulatorServer(port: options.port, responder: responder)
     }
 
-    /// Serves until ``stop()``, a graceful shutdown or the task's cancellation.
+    /// Serves, once, until ``stop()``, a graceful shutdown or the task's cancellation.
     ///
-    /// - Throws: The system's error if the port cannot be bound.
+    /// - Throws: The system's error if the port cannot be bound; a `ConnectorError` of code `invalid` if this was called before.
     public func run() async throws {
+        guard !hasBegun.exchange(true, ordering: .relaxed) else {
+            throw ConnectorError(.invalid, "the simulator was run before", fix: "create another one")
+        }
         let timeline = happening.map { world, clock in
             SimulatedTimeline(world, clock: clock, vendor: vendors.first.map { (self, $0) }) { _, _ in }
         }

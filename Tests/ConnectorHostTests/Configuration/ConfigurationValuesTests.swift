@@ -170,6 +170,19 @@ import Testing
         #expect(shared.count == 1 && shared.first?.contains("is \(number), outside 0 to 100") == true, "\(shared)")
     }
 
+    @Test func `what is nested too deeply for a file or a plugin is refused before it is read`() {
+        let deep = (0..<5000).reduce(JSONValue.null) { value, _ in [value] }
+        #expect(
+            faults(Connector("a", plugin: "segment", config: ["writeKey": deep])) == [
+                "a: config is nested deeper than 128 levels [invalid-value]"
+            ]
+        )
+        let leaf = Connector("a", plugin: "segment", config: ["writeKey": "k"])
+        let tree = (0..<5000).reduce(leaf) { child, _ in Connector("a", connectors: [child]) }
+        let found = faults(tree)
+        #expect(found.count == 1 && found.first?.contains("connectors nest deeper than 32 levels") == true, "\(found)")
+    }
+
     @Test func `times of more than a year are refused, as in a file`() throws {
         let year = Duration.seconds(31_536_000)
         _ = try Configuration(connectors: [Connector("a", plugin: "broken", timeout: year)])

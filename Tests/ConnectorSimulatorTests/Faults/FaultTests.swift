@@ -85,4 +85,14 @@ import Testing
         schedule.replace(with: [])
         #expect(schedule.next(for: request, of: "segment") == nil)
     }
+
+    @Test func `a fault made in Swift waits an hour at most, and applies to no request after a negative number`() {
+        var slow = Fault(vendor: "segment")
+        slow.delay = .seconds(Int64.max)
+        var none = slow
+        none.times = .min
+        let request = SimulatedRequest.get("/")
+        #expect(FaultSchedule([slow]).next(for: request, of: "segment")?.delay == .seconds(3600))
+        #expect(FaultSchedule([none]).next(for: request, of: "segment") == nil)
+    }
 }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
 import NIOCore
 import NIOPosix
@@ -214,6 +215,15 @@ import Testing
             let second = try Simulator(options)
             await #expect(throws: (any Error).self) { try await second.run() }
             await #expect(throws: SimulatorError.self) { try await second.port }
+        }
+    }
+
+    @Test func `a simulator is run once, and a second run leaves the first one alone`() async throws {
+        try await serve(["photon"]) { simulator, port in
+            let error = await #expect(throws: ConnectorError.self) { try await simulator.run() }
+            #expect(error?.code == .invalid)
+            let later = try await simulator.port
+            #expect(later == port)
         }
     }
 
