@@ -111,7 +111,7 @@ static void *open_library(void) {
     return dlopen("libnats.dylib", RTLD_NOW | RTLD_LOCAL);
 #else
     /* The file name contains the minor version. The newest comes first: those before 3.8 spin while a server does not answer
-     * (github.com/nats-io/nats.c, pull request 707). */
+     * (github.com/nats-io/nats.c, pull request 707), and those before 3.11 wait for it without a limit in a TLS handshake. */
     for (int minor = 31; minor >= 4; minor--) {
         char name[32];
         snprintf(name, sizeof name, "libnats.so.3.%d", minor);

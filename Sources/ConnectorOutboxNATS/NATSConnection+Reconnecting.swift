@@ -87,13 +87,20 @@ extension NATSConnection {
                 do throws(ConnectorError) {
                     let settings = try self.renewed()
                     guard self.startAttempt(Access(settings)) else { return self.reconnect() }
-                    try self.open(settings)
+                    try self.open(settings) { [weak self] in self?.fail($0) }
                 } catch {
-                    self.state.withLock { $0.failure = error }
+                    self.fail(error)
                     self.reconnect()
                 }
             }
             if !isStarted { self.reconnect() }
+        }
+    }
+
+    /// Sets the reason that there is no connection, unless this object is closed.
+    private func fail(_ reason: ConnectorError) {
+        state.withLock { state in
+            if !state.isClosed { state.failure = reason }
         }
     }
 

@@ -20,6 +20,7 @@ final class NATSConnection: Sendable {
     let state: Mutex<State>
     let clock = SystemHostClock()
     let makeThread: HostThread.Make
+    private let waits: NATSSettings.Waits
 
     /// Reads the settings again, with the current credentials.
     typealias Renewal = @Sendable () throws(ConnectorError) -> NATSSettings
@@ -92,34 +93,44 @@ final class NATSConnection: Sendable {
     /// credentials twice. When it has given up, or nothing arrives any longer, this class reconnects with new settings, until it is
     /// closed.
     ///
+    /// The library may never return. Its thread is then left behind, and closes the connection if there is one after all.
+    ///
     /// - Parameter makeThread: Starts a thread; tests make it fail.
-    /// - Throws: `storage` if the library is missing, or no server accepts the connection.
+    /// - Throws: `storage` if the library is missing, no server accepts the connection, or that takes longer than
+    ///   ``NATSSettings/connectingLimit``; `cancelled` if the task is cancelled first.
     static func connect(
         _ settings: NATSSettings,
         renewed: @escaping Renewal,
         redact: @escaping @Sendable (String) -> String = { $0 },
         makeThread: @escaping HostThread.Make = { HostThread.start($0, $1) }
     ) async throws(ConnectorError) -> NATSConnection {
-        let connection = NATSConnection(renewed, redact, makeThread)
-        let opened: Result<Void, ConnectorError> = unsafe await withUnsafeContinuation { continuation in
-            let isStarted = makeThread("nats") {
-                do throws(ConnectorError) {
-                    try connection.open(settings)
-                    unsafe continuation.resume(returning: .success(()))
-                } catch {
-                    unsafe continuation.resume(returning: .failure(error))
-                }
+        let connection = NATSConnection(settings.waits, renewed, redact, makeThread)
+        let opened = OneShot<Result<Void, ConnectorError>>()
+        let isStarted = makeThread("nats") {
+            do throws(ConnectorError) {
+                try connection.open(settings) { opened.send(.failure($0)) }
+                opened.send(.success(()))
+            } catch {
+                opened.send(.failure(error))
             }
-            if !isStarted { unsafe continuation.resume(returning: .failure(lackOfThreads)) }
         }
-        try opened.get()
-        return connection
+        if !isStarted { opened.send(.failure(lackOfThreads)) }
+        switch await opened.waitUnlessCancelled() {
+        case .success?: return connection
+        case .failure(let error)?:
+            connection.beginClosing()
+            throw error
+        case nil:
+            connection.beginClosing()
+            throw ConnectorError(.cancelled, "the task was cancelled before a NATS server had accepted the connection")
+        }
     }
 
     /// The reason that the client library cannot be loaded; nil if it can. The first access loads it.
     static var libraryFailure: String? { unsafe cnats_load().map { unsafe String(cString: $0) } }
 
     private init(
+        _ waits: NATSSettings.Waits,
         _ renewed: @escaping Renewal,
         _ redact: @escaping @Sendable (String) -> String,
         _ makeThread: @escaping HostThread.Make
@@ -127,7 +138,7 @@ final class NATSConnection: Sendable {
         var random = SystemRandomNumberGenerator()
         let inbox = "_INBOX.\(String(random.next(), radix: 36))\(String(random.next(), radix: 36))"
         pending = NATSPendingRequests(inbox: inbox)
-        (self.renewed, self.redact, self.makeThread) = (renewed, redact, makeThread)
+        (self.waits, self.renewed, self.redact, self.makeThread) = (waits, renewed, redact, makeThread)
         state = Mutex(State())
         pending.on(
             NATSPendingRequests.Events(
@@ -141,8 +152,13 @@ final class NATSConnection: Sendable {
         )
     }
 
-    /// Connects. Blocks the calling thread.
-    func open(_ settings: NATSSettings) throws(ConnectorError) {
+    /// Connects. Blocks the calling thread, for as long as the library does not return.
+    ///
+    /// - Parameter onDelay: Called on the clock's thread after ``NATSSettings/connectingLimit``, with the reason.
+    func open(
+        _ settings: NATSSettings,
+        onDelay: @escaping @Sendable (ConnectorError) -> Void
+    ) throws(ConnectorError) {
         if let reason = Self.libraryFailure {
             throw ConnectorError(
                 .storage,
@@ -153,6 +169,7 @@ final class NATSConnection: Sendable {
         }
         try settings.checkCertificates()
         let user = try settings.readCredentials()
+        let timer = try startLimit(settings, onDelay)
         let number = state.withLock { state in
             state.begun += 1
             return state.begun
@@ -169,6 +186,7 @@ final class NATSConnection: Sendable {
         let made = unsafe Self.withOptions(settings, user) { options in
             unsafe cnats_connect(options, pending.inbox, &handlers, &status, &reason, reason.count)
         }
+        endLimit(timer, settings)
         defer { withExtendedLifetime(session) {} }
         guard let made = unsafe made else {
             let isReachable = !cnats_is_unreachable(status)
@@ -223,7 +241,7 @@ final class NATSConnection: Sendable {
     /// What OpenSSL says when the server sends something else than TLS, or nothing.
     private static let clearTextSigns = ["wrong version number", "unexpected eof"]
 
-    private static var lackOfThreads: ConnectorError {
+    static var lackOfThreads: ConnectorError {
         ConnectorError(.storage, "the outbox cannot be used: the system cannot create a thread", isRetryable: true)
     }
 
@@ -290,6 +308,9 @@ final class NATSConnection: Sendable {
     // MARK: Sending
 
     /// Sends a message.
+    ///
+    /// Blocks the calling thread while the library tries to reconnect, which is within ``NATSSettings/Waits/connection`` unless the
+    /// library is stuck: see ``startLimit(_:_:)``.
     ///
     /// - Parameter reply: The number of the request that receives the responses; nil for none.
     /// - Throws: `too-large` if the message exceeds the server's maximum size; `storage` if it cannot be sent.
@@ -360,6 +381,18 @@ final class NATSConnection: Sendable {
     /// - Parameter reply: The message's reply subject.
     func release(_ reply: String) { try? send(Array("-NAK".utf8), to: reply) }
 
+    /// Releases several leased messages before closing, on a thread of its own, which is left behind if the library is stuck.
+    func releaseAll(_ replies: [String]) async {
+        guard !replies.isEmpty else { return }
+        let released = OneShot<Void>()
+        let release: @Sendable () -> Void = {
+            for reply in replies { self.release(reply) }
+            released.send()
+        }
+        if !makeThread("nats", release) { release() }
+        _ = await released.wait(by: clock.now().saturatingAdding(waits.closing), on: clock)
+    }
+
     /// Begins a request, whose responses go to a handler until it returns true or ``end(_:)`` is called.
     ///
     /// - Parameters:
@@ -375,15 +408,22 @@ final class NATSConnection: Sendable {
 
     // MARK: Ending
 
-    /// Flushes sent messages, and closes.
+    /// Flushes sent messages, and closes. A library that takes longer than ``NATSSettings/Waits/closing`` is left behind with its thread.
     func close() async {
-        var library = state.withLock { state in
+        guard let ended = beginClosing() else { return }
+        _ = await ended.wait(by: clock.now().saturatingAdding(waits.closing), on: clock)
+    }
+
+    /// Begins to close, without waiting for concurrent senders, which may still hold a reference to the library's connection, nor for an
+    /// attempt to connect, which closes what it gets.
+    ///
+    /// - Returns: The end of the library's connection; nil if there is none.
+    @discardableResult
+    private func beginClosing() -> OneShot<Void>? {
+        let library = state.withLock { state in
             (state.isClosed, state.failure) = (true, nil)
             return state.library.take()
         }
-        let ended = library?.ended
-        // A concurrent sender may still hold a reference.
-        library = nil
-        await ended?.wait()
+        return library?.ended
     }
 }

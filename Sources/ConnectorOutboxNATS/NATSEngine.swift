@@ -360,7 +360,7 @@ package final class NATSEngine: OutboxEngine {
             return (held.map(\.reply), state.trimming, state.clearing)
         }
         // Releases unsettled events, so that another host receives them immediately.
-        for reply in replies { jetStream.connection.release(reply) }
+        await jetStream.connection.releaseAll(replies)
         trimming?.cancel()
         clearing?.cancel()
         await trimming?.value

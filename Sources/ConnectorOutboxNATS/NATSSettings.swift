@@ -41,6 +41,11 @@ package struct NATSSettings: Sendable, Hashable {
             }
     }
 
+    /// The longest time that connecting may rightly take, in nanoseconds: the library tries one server after the other.
+    var connectingLimit: UInt64 {
+        url.split(separator: ",").reduce(waits.excess) { limit, _ in limit.saturatingAdding(waits.connection) }
+    }
+
     /// Timeouts and delays, in nanoseconds.
     package struct Waits: Sendable, Hashable {
         /// The timeout for connecting to a server, in which it has to answer more than once.
@@ -49,6 +54,12 @@ package struct NATSSettings: Sendable, Hashable {
         var connectionText: String { Duration.nanoseconds(Int64(clamping: connection)).brief }
         /// The timeout for a response, after which the request is repeated; a response that comes later counts, too.
         package var answer: UInt64 = 2_000_000_000
+        /// How much longer than ``connection`` for each server of the list connecting may take in all: the library looks up names without
+        /// a limit of its own, tries servers that others have named, and repeats attempts that are refused.
+        package var excess: UInt64 = 10_000_000_000
+        /// The timeout for closing a connection: the library sends what it holds, but first ends an attempt to reconnect, which may take
+        /// ``connection``.
+        package var closing: UInt64 = 8_000_000_000
         /// The delay before repeating a request that no server could handle.
         package var pause: UInt64 = 100_000_000
         /// The total timeout of a request; long enough for a cluster that has lost a node to elect a new leader.

@@ -72,8 +72,8 @@ struct SceneTests {
         after.report.gates[1].state = .closed
         func changes(_ snapshot: ConsoleSnapshot) throws -> [StyledText.Span] {
             let scene = ConsoleRegistry.standard.scene(for: .gate("analytics"), of: snapshot)
-            let changes = try #require(scene.components.first { $0.id == "changes" })
-            return changes.rows.flatMap { $0.cells[1].spans }.filter { $0.style != .text }
+            let component = scene.components.first { $0.id == "changes" }
+            return try #require(component).rows.flatMap { $0.cells[1].spans }.filter { $0.style != .text }
         }
         typealias Span = StyledText.Span
         let proof = Span(text: "  authenticated: the key was accepted", style: .muted)

@@ -56,8 +56,12 @@ package final class FakeNATSServer: Sendable {
         }
         /// What follows `CONNECT`, given the client's settings; nothing for a client that is welcome.
         package var welcome: @Sendable (String) -> [UInt8] = { _ in [] }
+        /// What follows `PING`; nothing from a server that stays silent.
+        package var pong: @Sendable () -> [UInt8] = { Array("PONG\r\n".utf8) }
         /// What follows a message.
         package var answer: @Sendable (Request) -> [UInt8] = { _ in [] }
+        /// Called when a client's connection has ended.
+        package var end: @Sendable () -> Void = {}
 
         package init() {}
     }
@@ -148,7 +152,10 @@ package final class FakeNATSServer: Sendable {
     // MARK: Talking
 
     private static func serve(_ client: Int32, _ listener: Listener) {
-        defer { listener.end(client) }
+        defer {
+            listener.end(client)
+            listener.answers.end()
+        }
         var (reader, subscription) = (Reader(client), "1")
         guard write(listener.answers.greeting(), to: client) else { return }
         while let line = reader.line() {
@@ -156,7 +163,7 @@ package final class FakeNATSServer: Sendable {
             var answer: [UInt8] = []
             switch words.first?.uppercased() {
             case "CONNECT": answer = listener.answers.welcome(line)
-            case "PING": answer = Array("PONG\r\n".utf8)
+            case "PING": answer = listener.answers.pong()
             case "SUB": subscription = words.last ?? "1"
             case "PUB", "HPUB":
                 let hasHeaders = words[0].uppercased() == "HPUB"

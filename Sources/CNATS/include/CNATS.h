@@ -79,7 +79,8 @@ struct cnats_handlers {
  * process. */
 const char *_Nullable cnats_load(void);
 
-/** Connects, and subscribes to everything below `inbox`. Blocks.
+/** Connects, and subscribes to everything below `inbox`. Blocks: with a server that falls silent during the handshake, libnats
+ * before 3.8, and with TLS before 3.11, until that connection ends.
  *
  * @param status Receives why it failed, for cnats_is_unreachable() and its like; 0 if it did not.
  * @param reason Receives why it failed, cut at `size`.
@@ -88,7 +89,8 @@ struct cnats_connection *_Nullable cnats_connect(
     const struct cnats_options *_Nonnull options, const char *_Nonnull inbox,
     const struct cnats_handlers *_Nonnull handlers, int32_t *_Nonnull status, char *_Nonnull reason, size_t size);
 
-/** Sends a message; on any thread. It blocks only while the system's buffers are full, for 2 s at most.
+/** Sends a message; on any thread. It blocks while the system's buffers are full, for 2 s at most, and while the library connects to
+ * another server, as cnats_connect() does.
  *
  * @param reply Where answers go; null for nowhere.
  * @return 0, or a status for cnats_text(). */
@@ -97,10 +99,12 @@ int32_t cnats_publish(
     const struct cnats_headers *_Nonnull headers, const void *_Nullable data, size_t size);
 
 /** Sends what was published, ends the subscription and the connection. Blocks until the handlers have run for the last time,
- * so it must not be called on a thread of the library; no handler runs after it. */
+ * so it must not be called on a thread of the library; no handler runs after it. While the library connects to another server, it blocks
+ * as cnats_connect() does. */
 void cnats_close(struct cnats_connection *_Nonnull connection);
 
-/** The size of the largest message that the server takes, its headers included; 0 if it is not known. */
+/** The size of the largest message that the server takes, its headers included; 0 if it is not known. Blocks while the library connects
+ * to another server, as cnats_connect() does. */
 int64_t cnats_max_payload(struct cnats_connection *_Nonnull connection);
 
 /** What a status means; static. */

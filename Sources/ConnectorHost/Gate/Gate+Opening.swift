@@ -123,7 +123,8 @@ extension Gate {
             let other = storage.opening
             if let other { storage.draining.append(other) }
             storage.opening = generation
-            storage.held.removeAll { !$0.isHeld }
+            // Whether an instance leaves a thread blocked in its runner is known once it has ended.
+            storage.held.removeAll { $0.ended.value != nil && !$0.isHeld }
             return (true, storage.held.count >= Self.heldLimit, other)
         }
         if let other { detach { await $0.drain(other) } }
