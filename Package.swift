@@ -373,7 +373,9 @@ let package = Package(
         // What the tests of several targets share.
         .target(
             name: "ConnectorTestSupport",
-            dependencies: ["ConnectorBase", "ConnectorManifest", "ConnectorOutboxNATS", "ConnectorPlatform"],
+            dependencies: [
+                "ConnectorBase", "ConnectorManifest", "ConnectorOutbox", "ConnectorOutboxNATS", "ConnectorPlatform",
+            ],
             path: "Tests/ConnectorTestSupport",
             swiftSettings: strict
         ),

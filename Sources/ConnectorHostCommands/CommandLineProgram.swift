@@ -24,8 +24,12 @@ public enum CommandLineProgram {
         guard StackLimit.isSufficient else { refuseStack() }
         // A write to a reader that has gone fails instead, and the command still closes its gates.
         signal(SIGPIPE, SIG_IGN)
+        // A write beyond the limit of the size of files fails instead, and the error says so.
+        signal(SIGXFSZ, SIG_IGN)
         // Whoever started this program may ignore it: the system then forgets how children have ended.
         signal(SIGCHLD, SIG_DFL)
+        // Whatever the umask, this user may use what the program makes.
+        umask(umask(0o077) & 0o077)
         CrashNote.install()
         ExitGuard.begin()
         // Without /proc not even the program's name is known, and no argument asks for help.
@@ -60,6 +64,17 @@ public enum CommandLineProgram {
             }
         }
         StandardStream.keepOutput()
+        // Dispatch ends the process if it lacks a descriptor.
+        guard DescriptorLimit.hasRoom(for: Self.fewestDescriptors) else {
+            output(of: arguments).report([
+                ConnectorError(
+                    .unavailable,
+                    "a command needs more descriptors than this process may have",
+                    fix: SystemError(EMFILE).limitRemedy
+                )
+            ])
+            end(ExitStatus.failed)
+        }
         // Without a thread, nothing would ever take up what the command waits for.
         guard HostThread.areAvailable(Self.fewestThreads) else {
             output(of: arguments).report([
@@ -96,6 +111,8 @@ public enum CommandLineProgram {
 
     /// The commands that end in an orderly way when a signal comes, from their first moment.
     private static let commandsThatRun: Set<String> = ["run", "console"]
+    /// The fewest descriptors that must be left for a command: those of Dispatch, of its files and of one connection.
+    private static let fewestDescriptors = 16
     /// The fewest threads that a command must be able to have: those of Swift's tasks, of Dispatch, of timers and of one gate.
     private static let fewestThreads = 8
 

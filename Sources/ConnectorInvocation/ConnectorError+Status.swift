@@ -46,6 +46,11 @@ extension ConnectorError {
         if domain == ServiceFailure.hostDomain { isServiceRefusal = true }
     }
 
+    /// The remedies that the host's own code gives whatever the plugin, also in a runner.
+    package static let remedies: [String] =
+        SystemError.remedies + HostThread.remedies
+        + [remedy("proxy", 0), remedy("tls", 0), remedy(forStatus: 423), remedy(forStatus: 507)].compactMap(\.self)
+
     /// The remedy for a failure that the usual remedy of the code is not about; nil if there is none.
     static func remedy(_ domain: String, _ detail: Int32) -> String? {
         switch domain {

@@ -204,7 +204,7 @@ extension Outbox {
         // Only the engine knows for which connectors a stored event is new.
         if !taking.isEmpty, step.isApplied.contains(false) { try? await refresh(engine) }
         // The connector was removed or moved between the caller's look at the tree and this step.
-        let isLate = state.withLock { state in taking.contains { !state.targets.keys.contains($0) } }
+        let isLate = state.withLock { state in taking.contains(where: state.isGone) }
         if isLate { await settleLateEvents(of: taking) }
     }
 

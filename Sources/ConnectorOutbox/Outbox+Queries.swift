@@ -16,7 +16,7 @@ extension Outbox {
         state.withLock { state in
             guard state.lock != nil, state.openEngine?.isShared == false else { return [:] }
             var orphans: [String: Int] = [:]
-            for path in state.statistics.paths where state.targets[path] == nil && state.renames[path] == nil {
+            for path in state.statistics.paths where state.isGone(path) && state.renames[path] == nil {
                 let count = state.statistics[path]?.queued ?? 0
                 if count > 0, !state.removed.contains(path) { orphans[path] = count }
             }

@@ -7,6 +7,17 @@ internal import Synchronization
 
 /// Following a tree of connectors that changes while events wait.
 extension Outbox {
+    /// Keeps what is stored from now on for connectors that are about to be targets. Call it before anyone sends events to them, and
+    /// ``retarget(_:by:)`` soon after.
+    ///
+    /// - Parameter paths: All connectors that there will be.
+    package func expect(_ paths: Set<String>) {
+        state.withLock { state in
+            state.removed.formUnion(state.expected.subtracting(paths))
+            state.expected = paths.subtracting(state.targets.keys)
+        }
+    }
+
     /// Delivers to these connectors from now on.
     ///
     /// A connector that stays keeps its queue. Its delivery restarts after the current batch if its policy has changed; a wait that
@@ -18,6 +29,7 @@ extension Outbox {
             state.removed.formUnion(state.targets.keys)
             state.targets = Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }
             for path in state.targets.keys { state.renames[path] = nil }
+            state.expected.subtract(state.targets.keys)
             state.removed.subtract(state.targets.keys)
             state.unsettled.subtract(state.targets.keys)
             let done = OneShot<Void>()
@@ -41,6 +53,9 @@ extension Outbox {
     package func move(_ path: String, to other: String, by deadline: UInt64) async {
         let delivery = state.withLock { state in
             state.renames[path] = other
+            state.renames[other] = nil
+            state.expected.remove(path)
+            state.expected.insert(other)
             state.targets[path] = nil
             return state.deliveries[path]
         }
@@ -69,7 +84,7 @@ extension Outbox {
     func settleLateEvents(of paths: [String]) async {
         guard let engine = openEngine, state.withLock({ $0.lock != nil }) else { return }
         for path in paths {
-            let (isGone, other) = state.withLock { ($0.targets[path] == nil, $0.renames[path]) }
+            let (isGone, other) = state.withLock { ($0.isGone(path), $0.renames[path]) }
             guard isGone else { continue }
             do throws(ConnectorError) {
                 if let other { try await carry(path, to: other, engine) } else { try await bury(path, engine) }
@@ -109,11 +124,11 @@ extension Outbox {
         let failure = DeliveryFailure(.unknownConnector, "the connector is no longer in the configuration")
         // Those that wait for a retry are due at the end of time.
         let end = Timestamp(nanoseconds: UInt64(Int64.max))
-        while state.withLock({ $0.targets[path] == nil && !$0.isClosing }) {
+        while state.withLock({ $0.isGone(path) && !$0.isClosing }) {
             let limits = BatchLimits(count: 1000, bytes: 16 << 20)
             let batch = try await engine.batch(for: path, upTo: limits, now: end)
             // The connector may have come back meanwhile: its delivery takes them from here.
-            guard state.withLock({ $0.targets[path] == nil }) else { return }
+            guard state.withLock({ $0.isGone(path) }) else { return }
             guard !batch.isEmpty else { return }
             let outcomes = batch.entries.map { _ in DeliveryOutcome.dead }
             let failures = batch.entries.map { _ in DeliveryFailure?.some(failure) }
@@ -130,13 +145,16 @@ extension Outbox.State {
         return target.policy == delivery.policy && target.policy.limits(target.limits) == delivery.limits
     }
 
+    /// Whether there is no such connector, and none is about to be.
+    func isGone(_ path: String) -> Bool { targets[path] == nil && !expected.contains(path) }
+
     /// The connectors that are gone but still have events.
     ///
     /// Connectors that no configuration of this process had are not among them: they stay as an earlier process left
     /// them.
     var gone: [String] {
         statistics.paths.filter { path in
-            targets[path] == nil && statistics[path]?.queued ?? 0 > 0
+            isGone(path) && statistics[path]?.queued ?? 0 > 0
                 && (removed.contains(path) || renames[path] != nil)
         }
     }

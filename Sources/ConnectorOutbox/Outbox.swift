@@ -79,6 +79,8 @@ package final class Outbox: Sendable {
     struct State {
         /// The connectors of the tree, by path.
         var targets: [String: DeliveryTarget]
+        /// The connectors that are about to be among the targets, and may have events already.
+        var expected: Set<String> = []
         /// The new path of each moved connector, by the path under which it got events before.
         var renames: [String: String] = [:]
         /// The connectors that got events before, and are gone.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 

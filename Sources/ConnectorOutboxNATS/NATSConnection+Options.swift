@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNATS
+internal import ConnectorOutbox
 
 /// Conversion of settings and texts for the C library.
 extension NATSConnection {

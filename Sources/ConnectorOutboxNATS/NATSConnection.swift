@@ -3,6 +3,7 @@
 
 internal import CNATS
 internal import ConnectorBase
+internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorOutbox
 internal import ConnectorPlatform
 
 /// A user's credentials, as nsc writes them to a file.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorOutbox
 
 /// Checks and creates the streams and consumers of an outbox.
 struct NATSSchema: Sendable {

@@ -43,6 +43,10 @@ package struct SystemError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Everything that ``diskRemedy`` and ``limitRemedy`` say.
+    package static let remedies: [String] = [ENOSPC, EDQUOT, EROFS, EMFILE, EFBIG].map { SystemError($0) }
+        .compactMap { $0.diskRemedy ?? $0.limitRemedy }
+
     /// What to do about a file that cannot be opened.
     package var openingRemedy: String {
         switch number {

@@ -6,8 +6,6 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
-    // As in Monitor: the compiler may take `stat` from this module.
-    internal import SwiftOverlayShims
 #elseif canImport(Musl)
     internal import Musl
 #else
@@ -28,12 +26,6 @@ struct ProjectFolder {
     init(path: String) throws(ConnectorError) {
         guard !path.isEmpty else { throw ConnectorError(.invalid, "the path of the project's folder is empty") }
         self.path = path
-    }
-
-    /// Whether anything exists at a path below the folder.
-    func has(_ file: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(full(file), &status) == 0
     }
 
     /// Creates the folder, and its missing parents.

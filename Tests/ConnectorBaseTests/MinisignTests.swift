@@ -29,7 +29,7 @@ import Testing
     private func isValid(_ text: String, _ content: [UInt8] = content, key: String = key) throws -> Bool {
         let key = try #require(MinisignKey(key))
         let signature = try MinisignSignature(parsing: Array(text.utf8), file: "a.minisig")
-        return unsafe content.withUnsafeBytes { unsafe signature.isValid(for: $0, key) }
+        return unsafe content.withUnsafeBytes { unsafe signature.verdict(for: $0, key) } == .valid
     }
 
     @Test(arguments: [legacy, prehashed])

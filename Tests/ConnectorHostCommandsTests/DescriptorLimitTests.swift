@@ -26,6 +26,34 @@ import Testing
             _ = try await host.finish()
         }
 
+        /// A workspace with one gate.
+        private func workspace() throws -> Workspace {
+            let workspace = try Workspace()
+            try workspace.configure([
+                ["name": "gate", "plugin": .string(FixturePlugins.good("sync")), "probe": "off"]
+            ])
+            return workspace
+        }
+
+        @Test(arguments: [5, 8, 9, 13, 16, 19, 24, 32, 48])
+        func `a command that may have too few descriptors says which limit to raise`(_ limit: Int) async throws {
+            let workspace = try workspace()
+            let script = "ulimit -n \(limit); exec '\(Program.path)' status --simulate"
+            let result = try await Child(start: "/bin/sh", ["-c", script], workspace.program).finish()
+            #expect(result.status == 1 && result.error.contains("ulimit -n"), "\(result)")
+        }
+
+        @Test func `a host that has too few descriptors for its API says so, and goes on`() async throws {
+            let workspace = try workspace()
+            let script = "ulimit -n 28; exec '\(Program.path)' run"
+            let host = try Child(start: "/bin/sh", ["-c", script], workspace.program)
+            let log = await host.error(until: "too few descriptors are left for HTTP")
+            #expect(log.contains("the API has ended"), "\(log)")
+            host.signal(15)
+            let result = try await host.finish()
+            #expect(result.status == 0, "\(result)")
+        }
+
         @Test func `a host survives more clients than it has descriptors for, and answers others`() async throws {
             RawSocket.raiseLimit()
             let workspace = try Workspace()

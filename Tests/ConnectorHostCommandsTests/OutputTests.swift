@@ -164,6 +164,26 @@ import Testing
         #expect(expected.output.utf8.count > 4096)
     }
 
+    @Test(.timeLimit(.minutes(5))) func `a signal ends a command whose answer nobody reads`() async throws {
+        let workspace = try Workspace()
+        let path = "/none/\(String(repeating: "n", count: 200)).so"
+        // More than a pipe holds.
+        let gates = (0..<400).map { number -> JSONValue in
+            ["name": .string("gate-\(number)"), "plugin": .string(path)]
+        }
+        try workspace.configure(.array(gates))
+        let script = """
+            mkfifo pipe
+            "$0" status > pipe &
+            exec 3< pipe
+            IFS= read -r line <&3
+            kill -TERM $!
+            wait $!
+            """
+        let result = try await Child(start: "/bin/sh", ["-c", script, Program.path], workspace.program).finish()
+        #expect(result.status == 143, "\(result)")
+    }
+
     @Test func `standard descriptors that are closed are an error, and never another file`() async throws {
         let workspace = try workspace(Self.opens)
         func run(_ command: String) async throws -> Program.Result {

@@ -106,6 +106,24 @@
             #expect(result.error.contains("gate: nothing can be learned: Operation not permitted\n"), "\(result)")
         }
 
+        @Test func `what the program makes is for its user to use, whatever the umask`() async throws {
+            let workspace = try Workspace()
+            let gate: JSONValue = [
+                "name": "segment", "plugin": .string("\(Program.buildDirectory)/libsegment.so"),
+                "config": ["writeKey": "key"],
+            ]
+            let file: JSONValue = ["version": 1, "state": "state", "connectors": [gate]]
+            try workspace.write(file.serialized(), to: "connectors.json")
+            let words = ["-c", #"umask 0777; exec "$0" send segment track event=Seen userId=u1"#, Program.path]
+            let result = try await Child(start: "/bin/sh", words, workspace.program).finish()
+            #expect(result.status == 0, "\(result)")
+            for (name, mode) in [("state", 0o700), ("state/outbox.sqlite", 0o600)] as [(String, mode_t)] {
+                var status = stat()
+                #expect(unsafe lstat("\(workspace.path)/\(name)", &status) == 0)
+                #expect(status.st_mode & 0o777 == mode, "\(name)")
+            }
+        }
+
         @Test func `a stack that is too small is an error, and not a crash`() async throws {
             let workspace = try Workspace()
             let words = ["-c", #"ulimit -s 128; exec "$0" status"#, Program.path]

@@ -203,6 +203,31 @@ import Testing
         #expect(Database.Failure(code: Int32(code), cause: "a test", number: number).description == words)
     }
 
+    #if os(Linux)
+        /// In a process of its own, whose files may have so many bytes: too few for the file, for the index of its log, or for the log.
+        @Test func `a limit of the size of files is named, whichever file reaches it`() async {
+            await #expect(processExitsWith: .success) {
+                signal(SIGXFSZ, SIG_IGN)
+                let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+                var usual = rlimit()
+                try #require(unsafe getrlimit(resource, &usual) == 0)
+                for size in [4096, 20_000, 60_000] as [rlim_t] {
+                    let folder = try Folder()
+                    var limit = usual
+                    limit.rlim_cur = size
+                    try #require(unsafe setrlimit(resource, &limit) == 0)
+                    let failure = #expect(throws: Database.Failure.self) {
+                        let database = try Database("\(folder.path)/outbox.sqlite")
+                        try database.run("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
+                        try database.run("BEGIN; INSERT INTO t VALUES (zeroblob(100000)); COMMIT")
+                    }
+                    try #require(unsafe setrlimit(resource, &usual) == 0)
+                    #expect(failure?.description == "the file is as large as this process may write", "\(size)")
+                }
+            }
+        }
+    #endif
+
     @Test func `what the system refuses beside a file is asked of it by creating one, which is gone afterwards`()
         throws
     {

@@ -46,6 +46,42 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `events for a connector of the next tree wait until it is there`() async throws {
+        let bench = Bench(["a", "b"])
+        try await bench.outbox.start(isStored: true)
+        await bench.outbox.retarget([target("a", bench)], by: .max)
+        // A connector that is new, or that returns.
+        for path in ["b", "c"] {
+            bench.outbox.expect(["a", path])
+            _ = try await bench.outbox.append(bench.events(1...3), to: [path])
+            #expect(bench.statistics(path).queued == 3 && bench.statistics(path).dead == 0)
+            #expect(bench.outbox.orphans.isEmpty)
+        }
+        // One that was expected, and of which the tree after that knows nothing.
+        await bench.outbox.retarget([target("a", bench)], by: .max)
+        #expect(bench.statistics("b").dead == 3 && bench.statistics("c").queued == 3)
+        await bench.outbox.retarget([target("a", bench), target("c", bench)], by: .max)
+        await bench.until { bench.statistics("c").delivered == 3 }
+        await bench.outbox.close()
+    }
+
+    @Test func `what waits at a connector that moves to a path, and back, stays until it is there`() async throws {
+        let bench = Bench(["a", "b"])
+        bench.vendor.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        await bench.outbox.retarget([target("a", bench)], by: .max)
+        _ = try await bench.outbox.append(bench.events(1...2), to: ["a"])
+        await bench.outbox.move("a", to: "b", by: .max)
+        await bench.outbox.move("b", to: "a", by: .max)
+        // Sent to the tree that comes next, before the outbox follows it.
+        _ = try await bench.outbox.append(bench.events(3...4), to: ["a"])
+        #expect(bench.statistics("a").queued == 4 && bench.statistics("a").dead == 0)
+        bench.vendor.isOpen = true
+        await bench.outbox.retarget([target("a", bench)], by: .max)
+        await bench.until { bench.statistics("a").delivered == 4 }
+        await bench.outbox.close()
+    }
+
     @Test func `a wait that the vendor has asked for continues when the settings of the queue change`() async throws {
         let bench = Bench()
         bench.vendor.answers(Vendor.refuses(.rateLimited, after: .seconds(40)))

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorOutbox
 import ConnectorOutboxNATS
 import ConnectorTestSupport
 import Testing

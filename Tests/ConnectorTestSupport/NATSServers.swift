@@ -3,7 +3,8 @@
 
 internal import ConnectorBase
 internal import ConnectorManifest
-package import ConnectorOutboxNATS
+package import ConnectorOutbox
+internal import ConnectorOutboxNATS
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -114,14 +115,14 @@ package final class NATSServers: Sendable {
     package func migrate(
         _ paths: [String],
         _ settings: NATSSettings? = nil,
-        lease: Duration = NATSEngine.lease
+        lease: Duration? = nil
     ) async throws -> [String] {
         let settings = settings ?? self.settings()
         let clock = SystemHostClock()
         let deadline = clock.now() + 60_000_000_000
         while true {
             do throws(ConnectorError) {
-                return try await NATSEngine.migrate(settings, paths: paths, lease: lease)
+                return try await NATSEngine.migrate(settings, paths: paths, lease: lease ?? NATSEngine.lease)
             } catch {
                 // Servers that have just found each other refuse for lack of peers.
                 guard error.code == .storage, clock.now() < deadline else { throw error }

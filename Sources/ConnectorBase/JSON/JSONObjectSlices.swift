@@ -80,10 +80,6 @@ private struct JSONScan {
     /// The members of the outermost objects, and of those that contain the current position.
     private(set) var members: [JSONObjectSlices.Member] = []
 
-    init(index: Int = 0) {
-        self.index = index
-    }
-
     /// Scans an object; the members of one at depth 1 stay in ``members``.
     mutating func object(_ text: Span<UInt8>, depth: Int) -> Bool {
         guard depth < Self.depthLimit, consume(UInt8(ascii: "{"), text) else { return false }

@@ -65,6 +65,9 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// The moment without the digits below the millisecond, which ``description`` writes in full.
     package var wholeMilliseconds: Timestamp { Timestamp(nanoseconds: nanoseconds - nanoseconds % 1_000_000) }
 
+    /// The time from an earlier moment to this one, in nanoseconds; zero if that moment is later.
+    package func nanoseconds(after earlier: Timestamp) -> UInt64 { nanoseconds - min(nanoseconds, earlier.nanoseconds) }
+
     /// RFC 3339 in UTC, cut to a number of digits below the second.
     private func text(decimals: Int) -> String {
         let time = CalendarTime(

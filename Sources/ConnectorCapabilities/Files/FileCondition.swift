@@ -12,4 +12,13 @@ public enum FileCondition: Sendable, Hashable {
     case absent
     /// The file at the path has this tag; HTTP's `If-Match`.
     case tag(String)
+
+    /// Whether a file with a tag meets the condition; nil stands for no file.
+    package func isMet(by tag: String?) -> Bool {
+        switch self {
+        case .any: true
+        case .absent: tag == nil
+        case .tag(let wanted): tag == wanted
+        }
+    }
 }

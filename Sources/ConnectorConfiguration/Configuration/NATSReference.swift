@@ -1,10 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorOutbox
+
 /// The NATS servers of an outbox as configured, with unresolved secrets.
 package struct NATSReference: Sendable {
     /// The options other than secrets.
-    var options: NATSOptions
+    var options: NATSSettings
     /// The source of the token.
     var token: SecretReference?
     /// The source of the password.
@@ -13,7 +15,7 @@ package struct NATSReference: Sendable {
     var environment: Configuration.Environment
 
     /// The options with the names of the secrets in place of their values, for comparison.
-    var settings: NATSOptions {
+    var settings: NATSSettings {
         var options = options
         options.token = token.map { String(describing: $0) }
         options.password = password.map { String(describing: $0) }

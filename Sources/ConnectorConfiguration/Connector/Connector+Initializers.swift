@@ -93,8 +93,7 @@ extension Connector {
                 propagatesTrace: propagatesTrace,
                 cacheBytes: cacheBytes,
                 isolation: isolation,
-                kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
-                location: JSONPath()
+                kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config))
             )
         )
     }
@@ -177,21 +176,7 @@ extension Connector {
     ///   - isEnabled: Whether this place is part of the tree at all.
     public init(_ name: String, same leaf: String, isRequired: Bool? = nil, isEnabled: Bool = true) {
         self.init(
-            Members(
-                name: name,
-                path: name,
-                isRequired: isRequired,
-                isEnabled: isEnabled,
-                after: [],
-                timeout: nil,
-                retry: nil,
-                heal: HealPolicy(),
-                probeInterval: Self.defaultProbeInterval,
-                allowedHosts: nil,
-                delivery: DeliveryPolicy(),
-                kind: .same(path: leaf),
-                location: JSONPath()
-            )
+            Members(name: name, path: name, isRequired: isRequired, isEnabled: isEnabled, kind: .same(path: leaf))
         )
     }
 
@@ -222,14 +207,8 @@ extension Connector {
                 isRequired: isRequired,
                 isEnabled: isEnabled,
                 after: after,
-                timeout: nil,
-                retry: nil,
-                heal: HealPolicy(),
-                probeInterval: Self.defaultProbeInterval,
-                allowedHosts: nil,
                 delivery: delivery,
-                kind: .composite(policy: policy.policy, children: connectors),
-                location: JSONPath()
+                kind: .composite(policy: policy.policy, children: connectors)
             )
         )
     }

@@ -72,26 +72,26 @@ public struct Connector: Sendable {
         var name: String
         var path: String
         var isRequired: Bool?
-        var isEnabled: Bool
+        var isEnabled = true
         var was: String?
-        var after: [String]
+        var after: [String] = []
         var with: [String: String] = [:]
         var unbound: Set<String> = []
         var timeout: Duration?
         var trial: Duration?
         var retry: RetryPolicy?
-        var heal: HealPolicy?
+        var heal: HealPolicy? = HealPolicy()
         var breaker: BreakerPolicy?
-        var probeInterval: Duration?
+        var probeInterval: Duration? = Connector.defaultProbeInterval
         var allowedHosts: [HostRule]?
-        var delivery: DeliveryPolicy?
+        var delivery: DeliveryPolicy? = DeliveryPolicy()
         var propagatesTrace = false
         var cacheBytes = 0
         var isolation = Isolation()
         var simulator: SimulatorReference?
         var recording: RecordingTarget?
         var kind: Kind
-        var location: JSONPath
+        var location = JSONPath()
     }
 
     private var members: Shared<Members>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorOutbox
 
 /// Reads where the outbox stores its events: the root's member `outbox`.
 extension ConfigurationReader {
@@ -42,7 +43,7 @@ extension ConfigurationReader {
             return nil
         }
         check(servers: url, at: here.appending("url"))
-        var options = NATSOptions(url: url)
+        var options = NATSSettings(url: url)
         options.application = object["name"]?.string
         if let stream = text("stream", in: members, at: here) {
             let isName = stream.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorOutbox
 package import ConnectorServices
 
 extension NATSReference {
@@ -9,7 +10,7 @@ extension NATSReference {
     ///
     /// - Parameter redactor: Redacts the secrets from the servers' messages from now on.
     /// - Throws: `missing-variable`; `secret-unavailable`, also for a file of credentials or with a key that other users can access.
-    package func resolved(hidingIn redactor: Redactor = Redactor()) throws(ConnectorError) -> NATSOptions {
+    package func resolved(hidingIn redactor: Redactor = Redactor()) throws(ConnectorError) -> NATSSettings {
         var options = self.options
         var secrets: [Secret] = []
         if let token = try token?.secret(environment: environment) {

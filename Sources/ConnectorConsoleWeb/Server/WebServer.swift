@@ -95,11 +95,12 @@ final class WebServer: Sendable {
                 server.stop()
             }
         } catch {
+            let reason = error as? ConnectorError
             throw ConnectorError(
                 .unavailable,
                 "the console cannot listen on \(options.address.authority)",
-                fix: "choose another port, or 0 for any free one",
-                cause: String(describing: error)
+                fix: reason?.fix ?? "choose another port, or 0 for any free one",
+                cause: reason?.message ?? String(describing: error)
             )
         }
     }

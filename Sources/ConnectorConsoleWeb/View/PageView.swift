@@ -89,22 +89,19 @@ struct PageView: Sendable {
         return markup
     }
 
-    /// The bar of a page without a scene.
-    func brand(_ markup: inout Markup) {
+    /// The bar of a page: the brand, and what is beside it.
+    func brand(_ markup: inout Markup, beside rest: (inout Markup) -> Void = { _ in }) {
         markup.element("header", ("class", "top")) { markup in
             markup.element("a", ("class", "brand"), ("href", "/")) { markup in
                 Self.logo(&markup)
                 markup.element("span", text: title)
             }
+            rest(&markup)
         }
     }
 
     private func header(_ content: PageContent, _ markup: inout Markup) {
-        markup.element("header", ("class", "top")) { markup in
-            markup.element("a", ("class", "brand"), ("href", "/")) { markup in
-                Self.logo(&markup)
-                markup.element("span", text: title)
-            }
+        brand(&markup) { markup in
             if content.hasHost { markup.append(Self.readiness(content)) }
             markup.element("span", ("class", "live"), ("id", "live"), ("role", "status"), ("hidden", ""), text: "")
             if !canAct { markup.element("span", ("class", "badge"), text: "read only") }

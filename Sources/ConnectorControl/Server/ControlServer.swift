@@ -3,7 +3,6 @@
 
 internal import ConnectorBase
 package import ConnectorHTTPServer
-internal import Synchronization
 
 /// Serves the API on the socket of a state directory, over HTTP/1.1.
 ///

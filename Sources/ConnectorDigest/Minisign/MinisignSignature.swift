@@ -75,11 +75,6 @@ package struct MinisignSignature: Sendable, Hashable {
         case otherContent
     }
 
-    /// Whether a key made this signature for a content, and for the trusted comment.
-    package func isValid(for content: UnsafeRawBufferPointer, _ key: MinisignKey) -> Bool {
-        unsafe verdict(for: content, key) == .valid
-    }
-
     /// Whether a key made this signature, and for what.
     package func verdict(for content: UnsafeRawBufferPointer, _ key: MinisignKey) -> Verdict {
         guard key.id == keyID else { return .otherContent }

@@ -8,18 +8,20 @@ internal import NIOPosix
 
 /// The event loops that all servers and clients of this process share.
 enum EventLoops {
-    /// Makes them if they are not there. NIO would end the process if the system did not create their threads.
+    /// Makes them if they are not there. NIO would end the process if it could not.
     ///
-    /// - Throws: `unavailable` if it does not.
+    /// - Throws: `unavailable` if the system has no threads or no descriptors for them.
     static func prepare() throws(ConnectorError) {
-        let areMade = HostThread.prepareEventLoops(NIOSingletons.groupLoopCountSuggestion) {
+        let refusal = HostThread.prepareEventLoops(NIOSingletons.groupLoopCountSuggestion) {
             _ = MultiThreadedEventLoopGroup.singleton
         }
-        guard !areMade else { return }
+        guard let refusal else { return }
+        let limit = refusal.limitRemedy
         throw ConnectorError(
             .unavailable,
-            "the system cannot create the threads of HTTP",
-            fix: HostThread.remedy,
+            limit == nil ? "the system cannot create the threads of HTTP" : "too few descriptors are left for HTTP",
+            fix: limit ?? HostThread.remedy,
+            cause: refusal.description,
             isRetryable: true
         )
     }

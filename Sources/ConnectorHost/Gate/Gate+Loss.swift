@@ -33,7 +33,7 @@ extension Gate {
     func lost(_ generation: Generation, _ error: ConnectorError, isNews: Bool = true) {
         if rollBack(from: generation, shown(error)) {
             storage.withLock { $0.history.crashed() }
-            generation.rememberLoss(error)
+            generation.rememberLoss(shown(error))
             return dependencies.onChange()
         }
         let now = dependencies.clock.now()
@@ -61,7 +61,7 @@ extension Gate {
             storage.history.failed(shown(error), at: now)
             return .gate
         }
-        generation.rememberLoss(error)
+        generation.rememberLoss(shown(error))
         switch loss {
         case .nothing: return
         case .late:

@@ -123,8 +123,7 @@ extension Gate {
             let other = storage.opening
             if let other { storage.draining.append(other) }
             storage.opening = generation
-            // Whether an instance leaves a thread blocked in its runner is known once it has ended.
-            storage.held.removeAll { $0.ended.value != nil && !$0.isHeld }
+            storage.held.removeAll { !$0.isHeld }
             return (true, storage.held.count >= Self.heldLimit, other)
         }
         if let other { detach { await $0.drain(other) } }
@@ -153,7 +152,8 @@ extension Gate {
         return finish(generation, result, round, plan: number, by: deadline)
     }
 
-    /// The maximum number of threads that attempts to open a gate may leave blocked in its plugin.
+    /// The maximum number of this process's threads that attempts to open a gate may leave blocked in its plugin. In runners,
+    /// ``Runner/leftLimit`` applies.
     static let heldLimit = 8
 
     /// The error of an attempt that would risk another blocked thread.

@@ -27,7 +27,7 @@ internal import Synchronization
 ///   standby, or its successor, are in different *replicas* of the plugin's runner.
 /// - `predecessor` receives calls again if the current one fails its trial, and the gate *rolls back*.
 /// - `draining` receive no more calls, and end.
-/// - `held` have failed to open, and their plugin still blocks a thread.
+/// - `held` have failed to open, and their plugin still blocks the thread that opened them.
 ///
 /// A successor, a renewal and a standby open beside the current one, in a ``Role``. Once one has reserved its seat it is a
 /// ``ReadyGeneration``: directing calls to it can no longer fail, and ``Storage/install(_:_:)`` makes it the current one.

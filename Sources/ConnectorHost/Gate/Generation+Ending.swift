@@ -73,16 +73,19 @@ extension Generation {
     }
 
     /// The functions that must have returned before the instance is destroyed.
-    private static let ended: Set<String> = ["open", "probe", "close", "cancel", PluginFunction.callback]
+    private static let mustHaveReturned: Set<String> = ["open", "probe", "close", "cancel", PluginFunction.callback]
 
     /// Waits until the instance is destroyed, but only briefly for functions that should have returned by now.
     private func isDestroyed(_ event: OneShot<Void>) async -> Bool {
-        let end = deadline()
-        let soon = dependencies.clock.now().saturatingAdding(Self.shortPatience)
-        if await event.wait(by: min(soon, end), on: dependencies.clock) != nil { return true }
-        let isBlocked = functionsInside.contains { $0.isOverdue || Self.ended.contains($0.name) }
-        guard !isBlocked else { return false }
-        return await event.wait(by: end, on: dependencies.clock) != nil
+        let (clock, end) = (dependencies.clock, deadline())
+        while clock.now() < end {
+            let soon = min(end, clock.now().saturatingAdding(Self.shortPatience))
+            if await event.wait(by: soon, on: clock) != nil { return true }
+            // A busy runner may enter a function only now, so check again soon.
+            let isBlocked = functionsInside.contains { $0.isOverdue || Self.mustHaveReturned.contains($0.name) }
+            guard !isBlocked else { return false }
+        }
+        return event.value != nil
     }
 
     /// Cancels the calls that are no longer awaited.
@@ -117,10 +120,9 @@ extension Generation {
         guard await isDestroyed(destruction(of: channel, after: empty, cancelling: pending)) else {
             let functions = functionsInside
             let isStopped = functions.isEmpty && !channel.hasTaken(nil)
-            let isLeft = channel.abandon()
-            state.withLock { $0.isLeftToRunner = isLeft }
+            channel.abandon()
             guard !isStopped else { return logger.warning(Self.runnerIsStopped, metadata: ["plugin": "\(plugin)"]) }
-            return warn(isLeft ? Self.isLeftToRunner : Self.staysInMemory, functions)
+            return warn(channel.instance == nil ? Self.isLeftToRunner : Self.staysInMemory, functions)
         }
     }
 

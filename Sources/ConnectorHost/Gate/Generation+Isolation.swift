@@ -41,10 +41,6 @@ extension Generation {
         state.withLock { $0.libraries = libraries }
         let runner = try hold(key)
         defer { runner.release() }
-        state.withLock { $0.runner = runner }
-        guard key.sandbox.level != .required || runner.isSandboxWhole else {
-            throw .sandboxDoesNotHold(runner.evidence)
-        }
         let channel = RemoteChannel(
             plan.path,
             candidate.manifest,
@@ -59,6 +55,9 @@ extension Generation {
             onLoss(self, error)
         }
         state.withLock { $0.remoteChannel = channel }
+        guard key.sandbox.level != .required || runner.isSandboxWhole else {
+            throw .sandboxDoesNotHold(runner.evidence)
+        }
         do throws(ConnectorError) {
             try channel.create(description, plugin, by: deadline)
         } catch {

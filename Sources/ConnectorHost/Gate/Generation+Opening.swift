@@ -51,12 +51,8 @@ extension Generation {
         return result
     }
 
-    /// Whether the plugin still blocks the thread that opens it, which ending must then await; or, once the instance was left in its
-    /// runner, a thread of that runner, which lives on for other connectors.
-    var isHeld: Bool {
-        let (step, runner) = state.withLock { ($0.step, $0.isLeftToRunner ? $0.runner : nil) }
-        return step != nil || runner?.isAlive == true
-    }
+    /// Whether the plugin still blocks the thread that opens it, which ending must then await.
+    var isHeld: Bool { state.withLock { $0.step != nil } }
 
     /// Waits briefly until a plugin that has completed its opening also returns from the function.
     func awaitReturn() async {
@@ -106,7 +102,7 @@ extension Generation {
         guard dependencies.clock.systemTime(of: wait) == wait else { return overdue.onFastClock }
         guard !isForeign else { return overdue }
         dependencies.calls.cancelThreads.run {
-            self.context.misbehaved("holds a thread of \(owner.rawValue): \(overdue.description)")
+            self.context.overran("holds a thread of \(owner.rawValue): \(overdue.description)")
         }
         return overdue
     }

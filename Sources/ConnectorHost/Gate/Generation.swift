@@ -58,9 +58,7 @@ final class Generation: Sendable {
         var seat: Int?
         /// Whether the instance is in a runner.
         var isRemote = false
-        /// The runner; nil before there is one.
-        var runner: Runner?
-        /// The channel to the instance in the runner, also before `create` has returned.
+        /// The channel to the instance in the runner, also before `create` has returned; nil before there is a runner.
         var remoteChannel: RemoteChannel?
         /// The libraries beside the image that the runner was handed.
         var libraries: [LibraryBeside] = []
@@ -81,8 +79,6 @@ final class Generation: Sendable {
         var isCut = false
         /// The timeout of a proof and of closing; nil for the plan's.
         var timeout: Duration?
-        /// Whether the instance was left in its runner, of which it blocks a thread.
-        var isLeftToRunner = false
         /// Whether `create` is no longer awaited: its thread then destroys the instance itself.
         var isAbandoned = false
     }
@@ -179,13 +175,13 @@ final class Generation: Sendable {
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
     /// How well the runner's sandbox holds; nil for an instance in this process, and before there is a runner.
-    var sandbox: String? { state.withLock(\.runner).map { dependencies.redactor.redact($0.evidence) } }
+    var sandbox: String? { state.withLock(\.remoteChannel).map { dependencies.redactor.redact($0.runner.evidence) } }
 
     /// Whether the instance is in a runner, and why, if a crash is the reason.
     var isolation: (isRemote: Bool, promotion: Promotion?) { state.withLock { ($0.isRemote, $0.promotion) } }
 
     /// The number of the runner's process; nil for an instance in this process, and before there is a runner.
-    var runner: Int32? { state.withLock(\.runner)?.processNumber }
+    var runner: Int32? { state.withLock(\.remoteChannel)?.runner.processNumber }
 
     /// Which of the plugin's two possible runners the instance is in, or is to be.
     var replica: RunnerPool.Replica { state.withLock(\.replica) }

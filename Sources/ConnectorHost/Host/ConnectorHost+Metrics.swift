@@ -109,9 +109,7 @@ extension GateReport {
             ]
         }
         guard let outbox else { return samples }
-        let age = outbox.oldest.map { oldest in
-            now.nanoseconds - min(now.nanoseconds, oldest.nanoseconds)
-        }
+        let age = outbox.oldest.map { now.nanoseconds(after: $0) }
         samples += [
             MetricSample(.queueEvents, [path], .count(UInt64(clamping: outbox.queued))),
             MetricSample(.queueSize, [path], .count(UInt64(clamping: outbox.bytes))),

@@ -8,12 +8,6 @@ internal import ConnectorLoading
 public import ConnectorPlatform
 public import ConnectorServices
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 extension ConnectorHost {
     /// Where the outbox stores events.
     public enum OutboxEngineKind: String, Sendable, Hashable, CaseIterable {
@@ -194,12 +188,7 @@ extension ConnectorHost.Options {
     /// it, or its path is not UTF-8.
     public static var executableDirectory: String? {
         #if os(Linux)
-            var bytes = [UInt8](repeating: 0, count: 4096)
-            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-                guard let start = buffer.baseAddress else { return 0 }
-                return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), buffer.count)
-            }
-            let path = count > 0 ? String(validating: bytes.prefix(count), as: UTF8.self) : nil
+            let path = "/proc/self/exe".linkTarget.flatMap { String(validating: $0, as: UTF8.self) }
         #else
             let path = CommandLine.arguments.first
         #endif

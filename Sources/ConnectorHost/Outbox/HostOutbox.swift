@@ -165,6 +165,9 @@ final class HostOutbox: Sendable {
         for (path, other) in paths.sorted(by: { $0.key < $1.key }) { await outbox.move(path, to: other, by: deadline) }
     }
 
+    /// Keeps the events of a tree's connectors from when it is published until the outbox follows it.
+    func expect(_ tree: Tree) { outbox.expect(Set(tree.nodes.map(\.path))) }
+
     /// Delivers to the connectors of the published tree, and turns the events of removed connectors into dead letters.
     func follow(by deadline: UInt64) async {
         await outbox.retarget(Self.targets(of: current.tree, in: current), by: deadline)

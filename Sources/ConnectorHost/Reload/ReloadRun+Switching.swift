@@ -8,7 +8,6 @@ internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
-internal import Synchronization
 
 /// Switching, which cannot fail, and draining.
 extension ReloadRun {
@@ -43,6 +42,7 @@ extension ReloadRun {
         }
         dependencies.gates.redactor.add(from: work.next.resolved.redactor)
         let tree = work.tree(keeping: kept, dependencies)
+        dependencies.outbox.expect(tree)
         dependencies.current.publish { _ in tree }
         var resolved = work.next.resolved
         for leaf in work.leaves where kept.contains(leaf.plan.path) {

@@ -4,7 +4,6 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorPlatform
-internal import Logging
 internal import Synchronization
 
 /// Takes a host from one configuration to the next, one reload at a time.

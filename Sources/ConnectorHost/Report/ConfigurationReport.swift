@@ -19,20 +19,15 @@ public struct ConfigurationReport: Sendable {
 
     /// Whether the file is known to differ from what runs.
     public var differs: Bool { !errors.isEmpty }
+}
 
+extension ConfigurationReport {
     /// The configuration's part of the document.
     var json: JSONValue {
         var object: JSONObject = ["sha256": .string(digest), "since": .string(since.description)]
         if differs { object["errors"] = .array(errors.map(\.json)) }
         object["watching"] = watching.map(\.json)
         return .object(object)
-    }
-
-    /// Describes the configuration that runs.
-    init(digest: String, since: Timestamp, errors: [ConnectorError] = []) {
-        self.digest = digest
-        self.since = since
-        self.errors = errors
     }
 
     /// Reads the document; nil if a member is missing.

@@ -24,7 +24,7 @@ public struct SecretReport: Sendable, Hashable {
 
     /// How long ago the value changed.
     public func age(at time: Timestamp) -> Duration {
-        .nanoseconds(Int64(clamping: time.nanoseconds - min(time.nanoseconds, changedAt.nanoseconds)))
+        .nanoseconds(Int64(clamping: time.nanoseconds(after: changedAt)))
     }
 
     /// The use of the value, in words.

@@ -56,7 +56,7 @@ extension Node {
     /// A second child that is not usable, or does not have the operation, receives nothing.
     ///
     /// - Parameter tries: Whether the canary would give the call to the second child.
-    private func chosen(_ canary: Canary, _ operation: String, tries: Bool) -> (child: Node, isSecond: Bool) {
+    private func chosen(_ operation: String, tries: Bool) -> (child: Node, isSecond: Bool) {
         guard tries, children.count > 1, children[1].isUsable, children[1].offers(operation) ?? false else {
             return (children[0], false)
         }
@@ -70,7 +70,7 @@ extension Node {
         let tries = canary.tries { key in
             signature(of: call.operation).flatMap { call.arguments.subject($0) }.flatMap(key.value(in:))
         }
-        let (child, isSecond) = chosen(canary, call.operation, tries: tries)
+        let (child, isSecond) = chosen(call.operation, tries: tries)
         let start = tally.clock.now()
         let outcome = await child.outcome(call)
         canary.note(isSecond, outcome.failure, took: tally.clock.now() - start)
@@ -88,7 +88,7 @@ extension Node {
             let tries = canary.tries(event: entry.id) { key in
                 (try? JSONValue(parsing: batch.payload(of: entry), file: entry.id)).flatMap(key.value(in:))
             }
-            parts[chosen(canary, operationName(of: entry.kind), tries: tries).isSecond ? 1 : 0].append(index)
+            parts[chosen(operationName(of: entry.kind), tries: tries).isSecond ? 1 : 0].append(index)
         }
         func answers(_ part: Int) async -> Result<[DeliveryAnswer], ConnectorError> {
             guard !parts[part].isEmpty else { return .success([]) }

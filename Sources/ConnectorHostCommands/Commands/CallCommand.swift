@@ -102,13 +102,7 @@ struct CallCommand: AsyncParsableCommand {
         var signals: Interruption?
         var attached: AttachedHost?
         do throws(ConnectorError) {
-            guard
-                let host = try await attach.host(
-                    of: file,
-                    on: simulate ? [.simulated] : [.control],
-                    isOwn: isOwn
-                )
-            else { return false }
+            guard let host = try await attach.host(of: file, isSimulated: simulate, isOwn: isOwn) else { return false }
             attached = host
             let interruption = Interruption()
             signals = interruption

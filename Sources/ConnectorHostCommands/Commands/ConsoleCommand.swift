@@ -9,7 +9,6 @@ internal import ConnectorConsoleWeb
 internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorPlatform
-internal import Logging
 
 #if canImport(Glibc)
     internal import Glibc

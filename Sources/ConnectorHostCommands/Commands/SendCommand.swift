@@ -337,10 +337,6 @@ private struct SendingProgress {
     let done: String
     private let isShown = StandardStream.error.isTerminal
 
-    init(done: String) {
-        self.done = done
-    }
-
     func show(_ count: Int) {
         if isShown { StandardStream.error.write("\r\(count) events \(done)") }
     }

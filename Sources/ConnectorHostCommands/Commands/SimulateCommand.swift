@@ -88,12 +88,13 @@ struct SimulateCommand: AsyncParsableCommand {
             try end.get()
         } catch {
             announcing.cancel()
+            let reason = error as? ConnectorError
             answer.report([
                 ConnectorError(
                     .unavailable,
                     "the simulator cannot serve on port \(port)",
-                    fix: "choose another port, or 0 for any free port",
-                    cause: String(describing: error)
+                    fix: reason?.fix ?? "choose another port, or 0 for any free port",
+                    cause: reason?.message ?? String(describing: error)
                 )
             ])
             throw ExitStatus.failed

@@ -97,13 +97,7 @@ struct StatusCommand: AsyncParsableCommand {
     /// Shows the report of the running host; nil if none runs.
     private func attached() async throws -> Report? {
         do throws(ConnectorError) {
-            guard
-                let host = try await attach.host(
-                    of: file,
-                    on: simulate ? [.simulated] : [.control],
-                    isOwn: isOwn
-                )
-            else { return nil }
+            guard let host = try await attach.host(of: file, isSimulated: simulate, isOwn: isOwn) else { return nil }
             let report = try await host.report()
             let path = host.identity.file
             answer.output.write(StatusDocument(report: report, process: host.identity.process, file: path))

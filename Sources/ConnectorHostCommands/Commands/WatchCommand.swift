@@ -129,13 +129,7 @@ struct WatchCommand: AsyncParsableCommand {
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
         do throws(ConnectorError) {
-            guard
-                let host = try await attach.host(
-                    of: file,
-                    on: simulate ? [.simulated] : [.control],
-                    isOwn: isOwn
-                )
-            else { return false }
+            guard let host = try await attach.host(of: file, isSimulated: simulate, isOwn: isOwn) else { return false }
             let interruption = Interruption()
             signals = interruption
             Self.warn(try await host.report(), below: path)

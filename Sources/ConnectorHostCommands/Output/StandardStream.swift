@@ -93,13 +93,43 @@ enum StandardStream: Sendable {
     /// Writes a whole text. A failed write of an answer is recorded in ``outputFailure``; one to standard error is ignored.
     func write(_ text: String) {
         if self == .error, Self.queuesErrors.load(ordering: .relaxed) { return Self.errors.write(text) }
+        guard self == .output else {
+            try? OutputFile.write(Array(text.utf8), to: descriptor)
+            return
+        }
         do throws(SystemError) {
-            try OutputFile.write(Array(text.utf8), to: descriptor)
+            try Self.writeAnswer(text, to: descriptor)
         } catch {
-            guard self == .output else { return }
             _ = Self.failure.compareExchange(expected: 0, desired: error.number, ordering: .relaxed)
         }
     }
+
+    /// Whether a signal has asked the command to end.
+    private static let isEnding = Atomic<Bool>(false)
+
+    /// From now on, answers wait for their reader no longer than a second in all.
+    static func endSoon() { isEnding.store(true, ordering: .relaxed) }
+
+    /// Writes an answer in pieces that a pipe with room takes at once.
+    ///
+    /// - Throws: `ECANCELED` if the command is to end, and the reader does not read.
+    private static func writeAnswer(_ text: String, to descriptor: Int32) throws(SystemError) {
+        var rest = Array(text.utf8)[...]
+        var patience = failure.load(ordering: .relaxed) == 0 ? 10 : 0
+        while !rest.isEmpty {
+            var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            while unsafe poll(&target, 1, 100) == 0 {
+                guard isEnding.load(ordering: .relaxed) else { continue }
+                patience -= 1
+                guard patience > 0 else { throw SystemError(ECANCELED) }
+            }
+            try OutputFile.write(Array(rest.prefix(pieceSize)), to: descriptor)
+            rest = rest.dropFirst(pieceSize)
+        }
+    }
+
+    /// The size of such a piece, in bytes: PIPE_BUF of pipe(7).
+    private static let pieceSize = 4096
 
     /// Writes a text and ends the line.
     func writeLine(_ text: String) { write(text + "\n") }

@@ -16,7 +16,7 @@ extension AttachOption {
     ///   that this user cannot reach. A command that simulates then needs no other host, unless `--attach` says otherwise.
     func host(
         of file: ConfigurationOption,
-        on names: [ControlSocket.Name] = [.control],
+        on names: [ControlSocket.Name],
         isOwn: Bool = false
     ) async throws(ConnectorError) -> AttachedHost? {
         guard attach ?? (!isOwn && RecordingRequest(.process) == nil) else { return nil }
@@ -43,5 +43,14 @@ extension AttachOption {
             fix: "start one with connector-host run\(isSimulated ? " --simulate" : ", or remove --attach")",
             cause: configuration == nil ? problems.first?.description : nil
         )
+    }
+
+    /// The running host that simulates, or that does not; nil to open the gates in this process. See ``host(of:on:isOwn:)``.
+    func host(
+        of file: ConfigurationOption,
+        isSimulated: Bool,
+        isOwn: Bool = false
+    ) async throws(ConnectorError) -> AttachedHost? {
+        try await host(of: file, on: isSimulated ? [.simulated] : [.control], isOwn: isOwn)
     }
 }

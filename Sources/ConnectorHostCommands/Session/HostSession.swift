@@ -91,12 +91,13 @@ struct HostSession: Sendable {
             simulation =
                 request == nil ? nil : try await Simulation(clock: options.clock)
         } catch {
+            let reason = error as? ConnectorError
             answer.report([
                 ConnectorError(
                     .unavailable,
                     "the simulators cannot listen on this machine's loopback interface, so no gate was opened",
-                    fix: "allow the process to listen on a port of 127.0.0.1",
-                    cause: String(describing: error)
+                    fix: reason?.fix ?? "allow the process to listen on a port of 127.0.0.1",
+                    cause: reason?.message ?? String(describing: error)
                 )
             ])
             throw ExitStatus.failed

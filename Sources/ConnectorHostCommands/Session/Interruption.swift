@@ -91,6 +91,7 @@ final class Interruption: Sendable {
             guard now < first.time + Self.explanationDelay else { Self.end(by: number) }
             return
         }
+        StandardStream.endSoon()
         cancel?()
         // A command that ends quickly thus prints no explanation.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.explanationDelay) { [self] in explain(number) }

@@ -75,8 +75,16 @@ final class Simulation: ConfigurationSimulation {
         options.now = { clock.wallTime() }
         let simulator = try Simulator(options)
         self.simulator = simulator
-        serving = Task { try await simulator.run() }
-        port = try await simulator.port
+        let serving = Task { try await simulator.run() }
+        self.serving = serving
+        do {
+            port = try await simulator.port
+        } catch {
+            // The server's own error may have a fix.
+            serving.cancel()
+            try await serving.value
+            throw error
+        }
     }
 
     /// The simulated vendors in the order of the catalog, followed by the recordings.

@@ -123,14 +123,8 @@ final class ConformanceBench: Sendable {
     }
 
     /// Runs a step and awaits its completion.
-    ///
-    /// - Parameter deadline: The deadline in nanoseconds from now; nil for the timeout of the options.
-    func run(
-        _ step: ConformanceInstance.Step,
-        on instance: ConformanceInstance,
-        deadline: UInt64? = nil
-    ) async throws(RuleStop) -> Outcome {
-        guard let answer = try await begin(step, on: instance, deadline: deadline) else { return .succeeded([]) }
+    func run(_ step: ConformanceInstance.Step, on instance: ConformanceInstance) async throws(RuleStop) -> Outcome {
+        guard let answer = try await begin(step, on: instance) else { return .succeeded([]) }
         guard let completion = await answer.wait(for: run.options.timeout, on: services.clock) else {
             run.report(step.completes, "\(step) did not complete within \(run.options.timeout)")
             return .pending

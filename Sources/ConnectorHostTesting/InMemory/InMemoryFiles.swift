@@ -63,7 +63,7 @@ public final class InMemoryFiles: Files {
         try options.begin("list")
         try FilePage.check(prefix: prefix, after: after, limit: limit)
         let entries = try access { state in state.files.values.map(\.entry) }
-            .filter { $0.path.utf8.starts(with: prefix.utf8) && after.utf8.lexicographicallyPrecedes($0.path.utf8) }
+            .filter { FileSelection(prefix: prefix, after: after).includes($0.path) }
             .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         return FilePage(files: Array(entries.prefix(limit)), hasMore: entries.count > limit)
     }
@@ -140,13 +140,7 @@ public final class InMemoryFiles: Files {
         return try access { state throws(ConnectorError) in
             let path = ExactText(request.path)
             let tag = state.files[path]?.entry.tag
-            let isMet =
-                switch request.condition {
-                case .any: true
-                case .absent: tag == nil
-                case .tag(let wanted): tag == wanted
-                }
-            guard isMet else {
+            guard request.condition.isMet(by: tag) else {
                 let found = tag.map { "the tag \($0)" } ?? "no file"
                 throw ConnectorError(.conflict, "\"\(request.path)\" has \(found), which the put does not want")
             }

@@ -152,13 +152,18 @@ package struct MissedDeadline: Sendable {
     /// The subject and the verb, for the log.
     package var description: String { what }
 
-    /// The error for the caller that waited.
+    /// The error for the caller that waited. If the system has too few threads left, that is the cause.
     ///
     /// - Parameter wait: How long it waited, in nanoseconds.
     package func error(after wait: UInt64) -> ConnectorError {
         let span = Duration.nanoseconds(Int64(clamping: wait)).brief
         var error = ConnectorError(.timedOut, "\(what) within \(span)", isRetryable: true)
         guard wait >= Self.leastWait else { return error }
+        if let shortage = HostThread.shortage {
+            error.fix = HostThread.remedy
+            error.cause = "the system has too few threads left for this host and its runners: \(shortage)"
+            return error
+        }
         error.fix = fix
         error.cause = cause
         return error

@@ -83,9 +83,7 @@ package protocol Channel: AnyObject, Sendable {
     func dispose() -> OneShot<Void>
 
     /// Stops waiting for an instance whose plugin blocks, and ends its runner if that carries nothing else.
-    ///
-    /// - Returns: Whether nothing of the instance is left in this process.
-    func abandon() -> Bool
+    func abandon()
 }
 
 extension Channel {
@@ -93,7 +91,7 @@ extension Channel {
     package func hasTaken(_ operation: UInt64?) -> Bool { true }
 
     /// An instance in this process stays: its code still runs here.
-    package func abandon() -> Bool { false }
+    package func abandon() {}
 
     /// Notifies the plugin that the host gave up an operation; see ``cancel(_:then:)``.
     package func cancel(_ operation: UInt64) {

@@ -3,6 +3,7 @@
 
 package import CConnector
 internal import ConnectorBase
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// The `connector_host` table of one instance, through which the plugin calls back.
@@ -108,6 +109,11 @@ package final class HostContext: @unchecked Sendable {
     /// Reports a violation of the ABI.
     package func misbehaved(_ what: String) {
         loan.withLock(\.self)?.onMisbehaviour(what)
+    }
+
+    /// Reports a function that has not returned in time, unless the system has too few threads left: it may wait for one.
+    package func overran(_ what: String) {
+        if HostThread.shortage == nil { misbehaved(what) }
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> Unmanaged<HostContext>? {

@@ -185,7 +185,7 @@ extension PluginInstance: Channel {
         guard inFlight.isLostAtDeadline(), dependencies.grace == 0, !inFlight.function.isForeign else { return }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
-            context.misbehaved("\(inFlight.function.name) holds a thread of the host past the deadline of its call")
+            context.overran("\(inFlight.function.name) holds a thread of the host past the deadline of its call")
         }
     }
 
@@ -210,7 +210,7 @@ extension PluginInstance: Channel {
         }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
-            context.misbehaved("\(PluginFunction.callback) has held up \(name) until its deadline")
+            context.overran("\(PluginFunction.callback) has held up \(name) until its deadline")
         }
         return .heldUp(name)
     }

@@ -1,7 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CConnector
 package import ConnectorBase
 internal import ConnectorLoading
 package import ConnectorManifest

@@ -16,7 +16,7 @@ enum EventsTable {
                 return Int32(CONNECTOR_TOO_LARGE)
             }
             guard let name = unsafe PluginMemory.text(name, nameLength, limit: nameLimit),
-                EventName.isValid(name.utf8), unsafe json != nil || jsonLength == 0
+                EventsTable.isName(name.utf8), unsafe json != nil || jsonLength == 0
             else { return Int32(CONNECTOR_MISUSE) }
             guard services.mayHaveListeners else { return Int32(CONNECTOR_OK) }
             guard unsafe json != nil else {
@@ -29,6 +29,12 @@ enum EventsTable {
             services.emit(name, payload, json: text)
             return Int32(CONNECTOR_OK)
         }
+
+    /// Whether a name is a letter, then letters, digits, `.`, `_` and `-`.
+    private static func isName(_ name: some Collection<UInt8>) -> Bool {
+        guard let first = name.first, first.isLetter else { return false }
+        return name.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+    }
 
     /// The table for one instance.
     static func table(_ context: UnsafeMutableRawPointer) -> connector_events {

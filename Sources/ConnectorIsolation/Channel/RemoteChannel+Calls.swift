@@ -208,7 +208,7 @@ extension RemoteChannel {
         }
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
-            context.misbehaved("\(PluginFunction.callback) has held up \(name) until its deadline")
+            context.overran("\(PluginFunction.callback) has held up \(name) until its deadline")
         }
         return .heldUp(name)
     }
@@ -223,7 +223,7 @@ extension RemoteChannel {
         // Logging must not block the clock's thread.
         dependencies.cancelThreads.run { [self] in
             if !function.isForeign {
-                context.misbehaved("\(function.name) holds a thread of its runner past the deadline of its call")
+                context.overran("\(function.name) holds a thread of its runner past the deadline of its call")
             }
             checkExhaustion()
         }

@@ -41,6 +41,8 @@ extension RemoteChannel {
                 }
             case .lifeCycle:
                 let function = PluginFunction(try message.text(limit: 64))
+                // A plugin that writes into the memory of the messages gets no text of its own into the log.
+                guard Self.lifeCycle.contains(function.name) else { throw MessageReader.malformed }
                 let isInside = try message.bool()
                 let now = dependencies.clock.now()
                 state.withLock { $0.note(function, isInside: isInside, at: now) }
@@ -58,6 +60,9 @@ extension RemoteChannel {
         }
     }
 
+    /// The functions of which a runner says that they run.
+    private static let lifeCycle: Set<String> = ["cancel", "destroy", PluginFunction.callback]
+
     /// The most bytes of progress that a runner sends: a plugin's 64 KiB, written as the runner writes JSON.
     private static let progressLimit = 1 << 20
 
@@ -73,7 +78,8 @@ extension RemoteChannel {
         // What a phase has proved is worth nothing if it has broken the socket: the runner's end is the answer, with that reason.
         if case .success = outcome, state.withLock({ $0.pending[id]?.isPhase == true }), runner.hasHungUp { return }
         // A late answer is harmless; the plugin's own mistakes are noticed in the runner, which reports them.
-        if dependencies.operations.complete(id, owner: context.owner, outcome) == .accepted { forget(id) }
+        dependencies.operations.complete(id, owner: context.owner, outcome)
+        forget(id)
     }
 
     func forget(_ id: UInt64) {
@@ -81,8 +87,7 @@ extension RemoteChannel {
     }
 
     private func disposed() {
-        let (number, isExpected, isGivenUp) = state.withLock { ($0.number, $0.isDisposed, $0.isGivenUp) }
-        guard !isGivenUp else { return }
+        let (number, isExpected) = state.withLock { ($0.number, $0.isDisposed) }
         guard isExpected else { return context.misbehaved("says that its instance is destroyed, which it is not") }
         runner.remove(number)
         end()

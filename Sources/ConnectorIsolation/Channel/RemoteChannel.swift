@@ -22,7 +22,8 @@ package final class RemoteChannel: Channel, RunnerClient {
     let dependencies: CallDependencies
     let context: HostContext
     let services: any InstanceServices
-    let runner: Runner
+    /// The runner.
+    package let runner: Runner
     let onLoss: @Sendable (ConnectorError) -> Void
     /// Maps the runner's handles to numbers: the host never uses them as addresses.
     let handles = RemoteHandles()
@@ -55,8 +56,6 @@ package final class RemoteChannel: Channel, RunnerClient {
         var lifeCycleMessage: UInt64?
         /// Whether the gate has been told that the instance takes no further calls.
         var isLost = false
-        /// Whether the instance could not be made, and the runner was told to destroy what there may be of it.
-        var isGivenUp = false
         /// Whether the instance, or its runner, is gone.
         var isOver = false
         /// Whether what was lent has been taken back.
@@ -158,6 +157,7 @@ package final class RemoteChannel: Channel, RunnerClient {
         _ plugin: SealedPlugin?,
         by deadline: UInt64
     ) throws(ConnectorError) {
+        if let refusal = runner.refusal(of: path) { throw refusal }
         guard let number = runner.add(self) else { throw notSent("create") }
         state.withLock { state in
             state.number = number
@@ -181,11 +181,11 @@ package final class RemoteChannel: Channel, RunnerClient {
             let created = try answer.get()
             state.withLock { $0.created = created }
         } catch {
-            if error.code == .timedOut { checkPulse() }
-            // Whatever the runner still does for the instance is ignored; it may say at once that the instance is destroyed.
-            state.withLock { $0.isGivenUp = true }
+            let isLate = error.code == .timedOut
+            if isLate { checkPulse() }
+            // First, so that whatever the runner says of the instance from now on is ignored.
+            runner.remove(number, isLeft: isLate)
             runner.send(.dispose, instance: number, [])
-            runner.remove(number)
             requests.timers.stop()
             throw error
         }
@@ -236,17 +236,18 @@ package final class RemoteChannel: Channel, RunnerClient {
         return destroyed
     }
 
-    /// Leaves a blocked instance to its runner, which ends unless it carries others.
-    package func abandon() -> Bool {
+    /// Leaves a blocked instance to its runner, which ends unless it carries others. One that does destroys the instance once its functions
+    /// have returned.
+    package func abandon() {
         let (number, isDisposed) = state.withLock { state in
             (state.isOver, state.inside, state.lifeCycle) = (true, [:], [])
             return (state.number, state.isDisposed)
         }
-        runner.remove(number)
+        runner.remove(number, isLeft: true)
         requests.timers.stop()
-        // Otherwise callers are still inside, and the last one to leave disposes of the instance.
-        if isDisposed { end() }
-        return true
+        guard !isDisposed else { return end() }
+        // Callers are still inside; the last one to leave takes back what was lent.
+        runner.send(.dispose, instance: number, [], isEssential: true)
     }
 
     /// Takes back what was lent, once the instance is gone.

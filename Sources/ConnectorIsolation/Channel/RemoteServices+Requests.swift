@@ -7,13 +7,8 @@ internal import ConnectorInvocation
 
 /// Requests over HTTP, and calls of other gates.
 extension RemoteServices {
-    private func http() -> UnsafePointer<connector_http>? {
-        unsafe services.table(named: "http/1")?.assumingMemoryBound(to: connector_http.self)
-    }
-
-    private func gates() -> UnsafePointer<connector_gates>? {
-        unsafe services.table(named: "gates/1")?.assumingMemoryBound(to: connector_gates.self)
-    }
+    private func http() -> UnsafePointer<connector_http>? { unsafe table("http/1", as: connector_http.self) }
+    private func gates() -> UnsafePointer<connector_gates>? { unsafe table("gates/1", as: connector_gates.self) }
 
     /// Runs a service's function in the trace of the operation that made the request, if there is one.
     func inTrace(_ trace: TraceContext?, _ body: () -> Void) {

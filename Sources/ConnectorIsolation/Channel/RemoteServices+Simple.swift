@@ -8,7 +8,7 @@ internal import ConnectorInvocation
 /// Log, events, storage, and the clock.
 extension RemoteServices {
     /// A table of the services, if the plugin may use it.
-    private func table<Table>(_ id: String, as type: Table.Type) -> UnsafePointer<Table>? {
+    func table<Table>(_ id: String, as type: Table.Type) -> UnsafePointer<Table>? {
         unsafe services.table(named: id)?.assumingMemoryBound(to: Table.self)
     }
 

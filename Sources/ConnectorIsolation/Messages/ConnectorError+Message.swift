@@ -12,7 +12,7 @@ extension ConnectorError {
     package static let messageLimit = 4 * textLimit + 64
     /// What the host's own code advises in a runner. It is the host's advice also if a plugin there gives it.
     private static let hostAdvice = Set(
-        [PluginFunction.returnAdvice, PluginFunction.foreignReturnAdvice]
+        [PluginFunction.returnAdvice, PluginFunction.foreignReturnAdvice] + remedies
             + ValueType.allCases.map { CallFrame.advice(for: $0) }
     )
 

@@ -68,18 +68,15 @@ package final class CallLanes: Sendable {
         _ open: (Int32) -> Bool,
         _ onLate: () -> Void
     ) -> CallLane? {
-        guard let memory = SharedMemory(size: CallLane.size) else { return refused(nil) }
+        guard let memory = SharedMemory(size: CallLane.size) else { return giveUp() }
         let lane = CallLane(memory, clock, patience: min(patience, Self.openingPatience))
         let isCounted = state.withLock { state in
             guard state.end == nil, state.all.count < Self.limit else { return false }
             state.all.append(lane)
             return true
         }
-        guard isCounted else {
-            leave()
-            return nil
-        }
-        guard open(memory.descriptor) else { return refused(lane) }
+        guard isCounted else { return giveUp() }
+        guard open(memory.descriptor) else { return giveUp(lane) }
         memory.closeDescriptor()
         lane.stream.receive()
         let isServed = lane.stream.word() == LaneAnswer.answered.rawValue
@@ -90,14 +87,17 @@ package final class CallLanes: Sendable {
             onLate()
             return nil
         }
-        guard isServed, lane.stream.stop == nil else { return refused(lane) }
+        guard isServed, lane.stream.stop == nil else { return giveUp(lane, isRefused: true) }
         lane.patience = patience
         return lane
     }
 
-    private func refused(_ lane: CallLane?) -> CallLane? {
+    /// Gives up a lane that has not opened.
+    ///
+    /// - Parameter isRefused: Whether the runner has no thread for it, and is not asked again. What the host lacks, it may have later.
+    private func giveUp(_ lane: CallLane? = nil, isRefused: Bool = false) -> CallLane? {
         state.withLock { state in
-            state.isRefused = true
+            if isRefused { state.isRefused = true }
             if let lane { state.all.removeAll { $0 === lane } }
         }
         leave()

@@ -43,7 +43,7 @@ extension Runner {
             } catch {
                 if error == .broken {
                     // What the runner sent before it ended still counts.
-                    _ = receive(&assembler)
+                    _ = receive(&assembler, upTo: .max)
                     break
                 }
                 wait = .none
@@ -56,7 +56,7 @@ extension Runner {
             }
             if entries[1].revents != 0 {
                 // What the runner sent before it ended still counts.
-                _ = receive(&assembler)
+                _ = receive(&assembler, upTo: .max)
                 break
             }
         }
@@ -79,8 +79,12 @@ extension Runner {
     }
 
     /// Takes what has arrived; false at the end, and after a malformed message.
-    private func receive(_ assembler: inout FrameAssembler) -> Bool {
+    ///
+    /// - Parameter limit: After how many bytes the rest is left, so that a plugin that sends forever does not hold up all else.
+    private func receive(_ assembler: inout FrameAssembler, upTo limit: Int = 256 << 10) -> Bool {
+        var total = 0
         while !ringReading.isUsed {
+            guard total < limit else { return true }
             var descriptor: Int32 = -1
             let count = unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer -> Int64 in
                 guard let start = buffer.baseAddress else { return 0 }
@@ -99,6 +103,7 @@ extension Runner {
                 if count == -Int64(EPROTO) { stop("it broke the protocol") }
                 return false
             }
+            total += Int(count)
             do throws(ConnectorError) {
                 while let frame = try assembler.next() { try take(frame) }
             } catch {
@@ -174,6 +179,9 @@ extension Runner {
             let token = try message.integer(UInt64.self)
             let answer = unsafe MessageWriter(answering: token, Int32(CONNECTOR_NOT_OPEN))
             send(.answer, instance: frame.instance, answer.bytes, isEssential: true)
+        case .disposed:
+            let number = frame.instance
+            state.withLock { $0.left[number] = nil }
         default: break
         }
     }
@@ -240,10 +248,11 @@ extension Runner {
             )
         )
         for client in clients { client.runnerIsLost(end) }
-        lanes.end(end)
         // Whoever writes over the memory also writes over the count.
         let taken = end.hasDamagedMemory ? nil : taken
         for client in clients { client.runnerEnded(end, taken: taken) }
+        // Last: a batch runs functions of the application in a lane, which may take their time.
+        lanes.end(end)
         closeDescriptors()
         onEnd(self)
         ended.send(())

@@ -51,6 +51,8 @@ package final class Runner: Sendable {
 
     struct State: Sendable {
         var clients: [UInt32: any RunnerClient] = [:]
+        /// The paths of the gates whose instances are left here, by their numbers: see ``Runner/leftLimit``.
+        var left: [UInt32: String] = [:]
         var last: UInt32 = 0
         /// How many callers are about to add an instance.
         var holders = 0
@@ -274,10 +276,34 @@ package final class Runner: Sendable {
         }
     }
 
-    /// Removes an instance that is gone; the last one takes the runner with it.
-    package func remove(_ number: UInt32) {
-        _ = state.withLock { $0.clients.removeValue(forKey: number) }
+    /// Removes an instance; the last one takes the runner with it.
+    ///
+    /// - Parameter isLeft: Whether the instance is not gone, because its plugin blocks threads. Tell the runner to destroy it afterwards.
+    package func remove(_ number: UInt32, isLeft: Bool = false) {
+        state.withLock { state in
+            let client = state.clients.removeValue(forKey: number)
+            state.left[number] = isLeft ? client?.path : nil
+        }
         stopUnused()
+    }
+
+    /// How many instances a gate may leave in a runner that others keep alive: each blocks a few of the runner's threads, and up to 32 of
+    /// those for calls.
+    package static let leftLimit = 8
+
+    /// How many instances of a gate are left here: their functions block threads, so the runner has not destroyed them yet.
+    func leftCount(of path: String) -> Int { state.withLock { state in state.left.values.count { $0 == path } } }
+
+    /// Why the runner takes no further instance of a gate; nil if it does. A runner that carries no instance takes one, and ends with it.
+    func refusal(of path: String) -> ConnectorError? {
+        let (count, sharing) = (leftCount(of: path), Set(gates).sorted())
+        guard count >= Self.leftLimit, !sharing.isEmpty else { return nil }
+        return ConnectorError(
+            .unavailable,
+            "\(count) earlier instances of the connector still block threads of the runner \(name)",
+            fix: "fix the plugin; the runner ends once these connectors are closed: \(sharing.joined(separator: ", "))",
+            isRetryable: true
+        )
     }
 
     /// Keeps the runner alive until ``release()``; false if it is too late.

@@ -260,13 +260,4 @@ package final class RunnerProgram: Sendable {
         guard unsafe stat(path, &state) == 0, state.st_mode & S_IFMT == S_IFREG else { return false }
         return unsafe access(path, X_OK) == 0
     }
-
-    /// The directory of the program that this process runs; nil if the system does not report it.
-    package static var ownDirectory: String? {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return path.lastIndex(of: "/").map { String(path[..<$0]) }
-    }
 }

@@ -66,7 +66,8 @@ extension HTTPResponse {
         let seconds = (Int64(text) ?? decimal).map { Duration.seconds(max(0, $0)) }
         // A device without a clock may be decades behind the server's date.
         let sent = headers["Date"].flatMap { Timestamp(httpDate: $0) }
-        let wait = seconds ?? Timestamp(httpDate: text)?.duration(since: sent ?? now)
+        let rest = Timestamp(httpDate: text).map { Int64(clamping: $0.nanoseconds(after: sent ?? now)) }
+        let wait = seconds ?? rest.map { Duration.nanoseconds($0) }
         return wait.map { min($0, .seconds(31_536_000)) }
     }
 }

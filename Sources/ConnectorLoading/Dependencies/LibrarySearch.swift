@@ -60,12 +60,9 @@ package struct LibrarySearch {
         }
 
         /// The folder of the program's file.
-        fileprivate static let programOrigin: String? = {
-            var buffer = [CChar](repeating: 0, count: 4096)
-            let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-            guard count > 0, count < buffer.count else { return nil }
-            return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self).parentPath
-        }()
+        fileprivate static let programOrigin: String? = "/proc/self/exe".linkTarget.map { target in
+            String(decoding: target, as: UTF8.self).parentPath
+        }
     }
 
     private let architecture: Architecture

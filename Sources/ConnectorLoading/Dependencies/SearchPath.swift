@@ -4,12 +4,6 @@
 internal import ConnectorBase
 internal import ConnectorPlatform
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// Parses lists of folders for the dynamic linker: `DT_RPATH`, `DT_RUNPATH` and `LD_LIBRARY_PATH` (ld.so(8)).
 package enum SearchPath {
     /// One folder of a list.
@@ -50,12 +44,7 @@ package enum SearchPath {
         }
     }
 
-    /// Expands `$ORIGIN` and `$LIB` in one pass, because the origin may contain such tokens.
-    package static func expand(_ path: String, origin: String) -> (path: String, isRelative: Bool) {
-        let expanded = expand(path, origin: origin, platform: platforms[0])
-        return (expanded.path, expanded.isRelative)
-    }
-
+    /// Expands tokens in one pass, because the origin may contain such tokens.
     private static func expand(
         _ path: String,
         origin: String,

@@ -136,7 +136,6 @@ package final class ImageBytes {
     ///
     /// - Returns: Whether all bytes could be read; false if the file was truncated, written to since its first part was
     ///   read, or cannot be read.
-    @discardableResult
     package func readAll() -> Bool {
         if descriptor >= 0 {
             let whole = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
@@ -202,10 +201,10 @@ extension ImageBytes {
     }
 
     /// Runs a closure on the string at an offset, as a C string and as bytes without the NUL; does nothing if there is
-    /// no NUL within the limit.
-    package func withText(at offset: Int, limit: Int = 4096, _ body: (UnsafePointer<CChar>, Span<UInt8>) -> Void) {
+    /// no NUL within 4096 bytes.
+    package func withText(at offset: Int, _ body: (UnsafePointer<CChar>, Span<UInt8>) -> Void) {
         guard offset >= 0, offset < count else { return }
-        let most = min(limit, count - offset)
+        let most = min(4096, count - offset)
         guard contains(offset, most) else { return }
         let text = unsafe UnsafePointer<CChar>((storage + offset).assumingMemoryBound(to: CChar.self))
         let length = unsafe strnlen(text, most)

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-    import Glibc
-
     /// The libraries of this process, as the dynamic linker lists them (dl_iterate_phdr(3)).
     package enum LoadedLibraries {
         /// One loaded library.

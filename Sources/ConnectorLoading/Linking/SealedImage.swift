@@ -166,11 +166,8 @@ package struct SealedImage: ~Copyable {
             let process = getpid()
             if let known = folder.withLock(\.self), known.process == process { return known.path }
             // Do not use getpid(2): /proc may show another PID namespace.
-            var buffer = [CChar](repeating: 0, count: 32)
-            let count = unsafe readlink("/proc/self", &buffer, buffer.count)
-            guard count > 0, count < buffer.count else { throw DynamicLinker.Failure(text: "there is no /proc") }
-            let number = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            let path = "/proc/\(number)/fd"
+            guard let number = "/proc/self".linkTarget else { throw DynamicLinker.Failure(text: "there is no /proc") }
+            let path = "/proc/\(String(decoding: number, as: UTF8.self))/fd"
             folder.withLock { $0 = DescriptorFolder(process: process, path: path) }
             return path
         }

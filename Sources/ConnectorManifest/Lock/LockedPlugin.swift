@@ -43,7 +43,9 @@ package struct LockedPlugin: Sendable, Hashable {
             self.sha256 = sha256
         }
     }
+}
 
+extension LockedPlugin {
     /// Describes an image by its manifest and its bytes.
     package init(
         _ manifest: Manifest,
@@ -72,36 +74,6 @@ package struct LockedPlugin: Sendable, Hashable {
             uses: Set(manifest.uses),
             dependencies: dependencies
         )
-    }
-
-    init(
-        id: String,
-        platform: String,
-        version: SemanticVersion,
-        abi: ClosedRange<UInt32>,
-        size: Int,
-        sha256: String,
-        sidecar: String?,
-        capabilities: [String: [String: Signature]],
-        services: Set<String>,
-        optionalServices: Set<String>,
-        hosts: Set<String>,
-        uses: Set<GateUse>,
-        dependencies: Set<Dependency>
-    ) {
-        self.id = id
-        self.platform = platform
-        self.version = version
-        self.abi = abi
-        self.size = size
-        self.sha256 = sha256
-        self.sidecar = sidecar
-        self.capabilities = capabilities
-        self.services = services
-        self.optionalServices = optionalServices
-        self.hosts = hosts
-        self.uses = uses
-        self.dependencies = dependencies
     }
 
     /// The entry, with the uses that are optional marked as such: an older lock names only the capability of each.

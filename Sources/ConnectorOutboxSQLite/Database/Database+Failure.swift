@@ -142,12 +142,14 @@ extension Database {
 extension Database {
     /// The number of the system's error behind a result code.
     ///
-    /// If a file cannot be opened for writing, SQLite tries to open it for reading, and reports the number of that attempt.
+    /// If a file cannot be opened for writing, SQLite tries to open it for reading, and reports the number of that attempt. It reports none
+    /// for a commit, which has just set the thread's.
     ///
-    /// - Parameter number: The number that SQLite reports.
+    /// - Parameter number: The number that SQLite reports; 0 for none.
     static func number(of code: Int32, _ number: Int32, _ path: String, _ access: Access) -> Int32 {
         switch code & 0xFF {
         case SQLITE_CANTOPEN, SQLITE_READONLY: refusal(of: access, beside: path) ?? number
+        case SQLITE_IOERR where number == 0: errno
         default: number
         }
     }

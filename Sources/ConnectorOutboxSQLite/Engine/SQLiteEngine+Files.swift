@@ -335,8 +335,7 @@ extension SQLiteEngine {
         #endif
         guard isDone else {
             let error = SystemError()
-            let isFull = error.number == ENOSPC || error.number == EDQUOT
-            throw Database.Failure(code: isFull ? SQLITE_FULL : SQLITE_IOERR, cause: "\(path): \(error)")
+            throw Database.Failure(code: SQLITE_IOERR, cause: "\(path): \(error)", number: error.number)
         }
     }
 

@@ -15,10 +15,8 @@ internal import ConnectorBase
 package enum ExitWatch {
     /// Starts watching the calling thread, which is about to call `exit`.
     ///
-    /// - Parameters:
-    ///   - status: The status to end the process with.
-    ///   - patience: How long destructors may take, in nanoseconds.
-    package static func start(status: Int32, patience: UInt64 = 1_000_000_000) {
+    /// - Parameter status: The status to end the process with, if destructors take longer than a second.
+    package static func start(status: Int32) {
         #if canImport(Glibc)
             let thread = pthread_self()
         #else
@@ -26,7 +24,7 @@ package enum ExitWatch {
         #endif
         fatal_signal_be_looked_at()
         _ = HostThread.start("connector-exit") {
-            let end = SystemTime.monotonic().saturatingAdding(patience)
+            let end = SystemTime.monotonic().saturatingAdding(1_000_000_000)
             Monitor(()).wait { _ in SystemTime.monotonic() < end ? .wait(until: end) : .proceed(()) }
             write(reason(thread))
             _exit(status)

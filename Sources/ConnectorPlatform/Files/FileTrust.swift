@@ -116,7 +116,7 @@ package final class FileTrust: Sendable {
         let owner = Owner(user: status.st_uid, group: status.st_gid, mode: UInt32(status.st_mode))
         let concern = parent?.concern ?? Self.owner(path, owner)
         let kind = status.st_mode & S_IFMT
-        guard kind != S_IFLNK else { return follow(path, below: parent, concern: concern, depth: depth) }
+        guard kind != S_IFLNK else { return follow(path, concern: concern, depth: depth) }
         let writers = Self.writers(path, owner)
         let isDirectory = kind == S_IFDIR
         // In a sticky directory, such as /tmp, no user can replace another user's files.
@@ -129,13 +129,11 @@ package final class FileTrust: Sendable {
         )
     }
 
-    private func follow(_ path: String, below parent: Location?, concern: String?, depth: Int) -> Location {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = unsafe readlink(path, &buffer, buffer.count)
-        guard count > 0, count < buffer.count, depth < Self.depthLimit else {
+    private func follow(_ path: String, concern: String?, depth: Int) -> Location {
+        guard depth < Self.depthLimit, let bytes = path.linkTarget else {
             return Location(path: path, concern: concern ?? "\(path.excerpt) leads nowhere", isMissing: true)
         }
-        let target = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let target = String(decoding: bytes, as: UTF8.self)
         var place = resolve(target.starts(ascii: "/") ? target : "\(path.parentPath)/\(target)", depth: depth + 1)
         place.concern = concern ?? place.concern
         return place

@@ -50,7 +50,8 @@ package struct PathLookups: Sendable, Hashable {
             var status = stat()
             guard unsafe lstat(full, &status) == 0 else { return }
             if status.st_mode & S_IFMT == S_IFLNK {
-                guard let link = Self.target(of: full) else { return }
+                guard let bytes = full.linkTarget else { return }
+                let link = String(decoding: bytes, as: UTF8.self)
                 if link.starts(ascii: "/") { directory = "" }
                 pending += link.split(ascii: "/").reversed()
             } else if pending.isEmpty || status.st_mode & S_IFMT == S_IFDIR {
@@ -60,14 +61,5 @@ package struct PathLookups: Sendable, Hashable {
             }
         }
         target = directory.isEmpty ? "/" : directory
-    }
-
-    private static func target(of link: String) -> String? {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-            guard let start = buffer.baseAddress else { return 0 }
-            return unsafe readlink(link, start.assumingMemoryBound(to: CChar.self), buffer.count)
-        }
-        return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
     }
 }

@@ -63,6 +63,14 @@ extension String {
         return unsafe SystemText(cString: real).text
     }
 
+    /// The target of the symbolic link at the path, as bytes; nil if there is no link, or if its target has 4096 bytes or more.
+    package var linkTarget: [UInt8]? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink(self, &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return buffer[..<count].map { UInt8(bitPattern: $0) }
+    }
+
     /// The path of the entry itself: without symbolic links on the way to it, but not followed if it is one.
     ///
     /// It stays the same while the entry is replaced, or is missing, and while its directory is missing. Nil for a relative path if the

@@ -15,6 +15,9 @@ extension HostThread {
     /// What to do if the system cannot create a thread, by the reason for which it last did not.
     package static var remedy: String { advice(for: refusal) }
 
+    /// Everything that ``remedy`` says.
+    package static let remedies: [String] = [EAGAIN, EPERM].map { advice(for: SystemError($0)) }
+
     /// What to do about an error of pthread_create(3), which tells of used up memory as of used up threads.
     private static func advice(for refusal: SystemError?) -> String {
         refusal?.number == EPERM
@@ -29,22 +32,48 @@ extension HostThread {
     ///
     /// - Parameters:
     ///   - count: How many threads they have.
-    ///   - make: Makes them. It ends the process if the system does not create a thread.
-    /// - Returns: False, without a call of `make`, if the system cannot create the threads.
-    package static func prepareEventLoops(_ count: Int, _ make: () -> Void) -> Bool {
+    ///   - make: Makes them. It ends the process if the system does not create a thread, or has too few descriptors.
+    /// - Returns: Nil if they are there; otherwise, without a call of `make`, `EMFILE` if the process has too few descriptors left, or
+    ///   why the system cannot create the threads.
+    package static func prepareEventLoops(_ count: Int, _ make: () -> Void) -> SystemError? {
         hasEventLoops.withLock { isMade in
-            guard !isMade else { return true }
-            guard areAvailable(count) else { return false }
+            guard !isMade else { return nil }
+            guard DescriptorLimit.hasRoom(forLoops: count) else { return SystemError(EMFILE) }
+            guard areAvailable(count) else { return refusal ?? SystemError(EAGAIN) }
             make()
             isMade = true
-            return true
+            return nil
         }
     }
 
-    /// Whether the system creates some threads. They have ended when this returns, and no longer count.
+    /// When ``shortage`` last tried, in monotonic time, and what it found.
+    private static let lastTrial = Mutex<(time: UInt64, shortage: SystemError?)?>(nil)
+
+    /// Why the system lets this process have fewer than four more threads; nil if it lets it have them.
     ///
-    /// - Parameter make: Starts a thread.
-    package static func areAvailable(_ count: Int, _ make: Make = { HostThread.start($0, $1) }) -> Bool {
+    /// Runners, which count as processes of the same user or service, then lack threads, too. Tries once a second at most, which takes
+    /// a fraction of a millisecond.
+    package static var shortage: SystemError? {
+        lastTrial.withLock { last in
+            let now = SystemTime.monotonic()
+            if let last, now - last.time < 1_000_000_000 { return last.shortage }
+            let shortage: SystemError? =
+                areAvailable(4, awaitingEnd: false) ? nil : refusal ?? SystemError(EAGAIN)
+            last = (time: now, shortage: shortage)
+            return shortage
+        }
+    }
+
+    /// Whether the system creates some threads.
+    ///
+    /// - Parameters:
+    ///   - awaitsEnd: Whether they have ended when this returns, and no longer count. That may take a second if the machine is busy.
+    ///   - make: Starts a thread.
+    package static func areAvailable(
+        _ count: Int,
+        awaitingEnd awaitsEnd: Bool = true,
+        _ make: Make = { HostThread.start($0, $1) }
+    ) -> Bool {
         let (arrived, over) = (Monitor([String]()), Monitor(false))
         var started = 0
         while started < count,
@@ -63,7 +92,8 @@ extension HostThread {
             started += 1
         }
         let all = started
-        let entries: [String] = arrived.wait { $0.count < all ? .wait(until: nil) : .proceed($0) }
+        let entries: [String] =
+            if awaitsEnd { arrived.wait { $0.count < all ? .wait(until: nil) : .proceed($0) } } else { [] }
         over.withLock { $0 = true }
         over.signal()
         // The system counts a thread until it has forgotten it, which may be after its last instruction.
@@ -76,9 +106,6 @@ extension HostThread {
 
     /// The path of the calling thread in proc(5); empty if there is none.
     private static func ownEntry() -> String {
-        var buffer = [CChar](repeating: 0, count: 64)
-        let count = unsafe readlink("/proc/thread-self", &buffer, buffer.count)
-        guard count > 0 else { return "" }
-        return "/proc/" + String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        "/proc/thread-self".linkTarget.map { "/proc/" + String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }

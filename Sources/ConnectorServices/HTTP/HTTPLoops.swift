@@ -8,12 +8,6 @@ package import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
-
 /// The event loops of requests, lent to gates.
 ///
 /// A loop resolves names one after another, and NIO cannot give a look-up up: a name whose DNS server is silent holds up all that follow
@@ -66,7 +60,7 @@ package final class HTTPLoops: Sendable {
 
     /// Lends a loop that no gate has, or, if there can be no more, one that as few gates have as any other.
     ///
-    /// - Throws: `unavailable` if the system cannot create the first loops. NIO would end the process.
+    /// - Throws: `unavailable` if the system has no threads or no descriptors for the first loops. NIO would end the process.
     package func lend() throws(ServiceFailure) -> Lease {
         let (loop, index) = try state.withLock { state throws(ServiceFailure) -> (any EventLoop, Int) in
             if state.entries.isEmpty { state.entries = try Self.first(limit).map { Entry(loop: $0) } }
@@ -87,13 +81,13 @@ package final class HTTPLoops: Sendable {
 
     /// The loops that all clients and servers of this process share.
     private static func first(_ limit: Int) throws(ServiceFailure) -> [any EventLoop] {
-        guard DescriptorLimit.hasRoom(for: descriptorCount) else {
-            throw .unavailable("no descriptors are left for HTTP", errno: EMFILE)
-        }
-        let areMade = HostThread.prepareEventLoops(NIOSingletons.groupLoopCountSuggestion) {
+        let refusal = HostThread.prepareEventLoops(NIOSingletons.groupLoopCountSuggestion) {
             _ = HTTPClient.defaultEventLoopGroup
         }
-        guard areMade else {
+        if let refusal {
+            guard refusal.limitRemedy == nil else {
+                throw .unavailable("too few descriptors are left for HTTP", errno: refusal.number)
+            }
             throw .unavailable("the system cannot create the threads of HTTP: \(HostThread.remedy)")
         }
         return Array(HTTPClient.defaultEventLoopGroup.makeIterator().prefix(min(4, limit)))
@@ -105,7 +99,7 @@ package final class HTTPLoops: Sendable {
         #if canImport(Darwin)
             return nil
         #else
-            guard DescriptorLimit.hasRoom(for: descriptorCount) else { return nil }
+            guard DescriptorLimit.hasRoom(forLoops: 1) else { return nil }
             let made = Monitor<(any EventLoop)?>(nil)
             // On a thread of NIO's, a system that creates none would end the process.
             let isStarted = HostThread.start("http") {
@@ -120,9 +114,6 @@ package final class HTTPLoops: Sendable {
             }
         #endif
     }
-
-    /// How many descriptors must be left when loops are made. They need three each, and NIO ends the process if it gets none.
-    private static let descriptorCount = 64
 
     private func giveBack(_ index: Int) {
         state.withLock { state in

@@ -90,10 +90,6 @@ struct Base64Runs {
         return start..<end
     }
 
-    private init(text: [UInt8]) {
-        self.text = text
-    }
-
     private static func isLineBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
 
     /// The six bits of a letter of the standard or the URL-safe alphabet; nil for any other byte.

@@ -16,9 +16,6 @@ package struct StoredValues: Sendable, Hashable {
     /// The total size of all keys and values, in bytes.
     private(set) var size = 0
 
-    /// Creates an empty set of values.
-    package init() {}
-
     /// The value of a key.
     package subscript(key: [UInt8]) -> [UInt8]? { values[key] }
 

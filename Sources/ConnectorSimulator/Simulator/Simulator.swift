@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 public import ServiceLifecycle
 internal import Synchronization
@@ -20,8 +21,8 @@ internal import Synchronization
 public final class Simulator: Service, Sendable {
     /// Routes requests to the vendors.
     private let router: SimulatorRouter
-    /// Listens, and passes each request to the router.
-    private let server: SimulatorServer
+    /// Listens on the loopback interface, and passes each request to the router.
+    private let server: HTTPServer
     /// The port, once the server listens, or why it never did.
     private let listening = OneShot<Result<Int, SimulatorError>>()
     /// Why the server no longer listens.
@@ -50,12 +51,13 @@ public final class Simulator: Service, Sendable {
             encodedLimit: options.bodyLimits.encoded
         )
         self.router = router
-        self.server = SimulatorServer(port: options.port, responder: responder)
+        self.server = HTTPServer(.address("127.0.0.1", port: options.port)) { request in responder.admit(request) }
     }
 
     /// Serves, once, until ``stop()``, a graceful shutdown or the task's cancellation.
     ///
     /// - Throws: The system's error if the port cannot be bound; a `ConnectorError` of code `invalid` if this was called before.
+    @concurrent
     public func run() async throws {
         guard !hasBegun.exchange(true, ordering: .relaxed) else {
             throw ConnectorError(.invalid, "the simulator was run before", fix: "create another one")
@@ -66,7 +68,11 @@ public final class Simulator: Service, Sendable {
         timeline?.start()
         defer { timeline?.stop() }
         do {
-            try await server.run { port in listening.send(.success(port)) }
+            try await withGracefulShutdownHandler {
+                try await server.run { port in listening.send(.success(port)) }
+            } onGracefulShutdown: {
+                self.stop()
+            }
             hasEnded("it was stopped")
         } catch {
             hasEnded(String(describing: error))
@@ -81,7 +87,7 @@ public final class Simulator: Service, Sendable {
 
     /// Stops the server: requests in progress finish, streams end, then ``run()`` returns.
     public func stop() {
-        server.stop()
+        server.finish()
     }
 
     /// The vendors served, in the order they are listed.

@@ -23,21 +23,6 @@ struct CallRun<Value: Sendable>: Sendable {
     /// The outcome: the provider's, or a cancellation sent on supersession without waiting for the provider.
     private let outcome = OneShot<Result<Value, any Error>>()
 
-    /// Creates the run of an admitted call.
-    init(
-        ticket: CallTicket,
-        scheduler: CallScheduler,
-        observers: Observers<Value>,
-        clock: any Clock<Duration>,
-        produce: @escaping @Sendable () async throws -> Value
-    ) {
-        self.ticket = ticket
-        self.scheduler = scheduler
-        self.observers = observers
-        self.clock = clock
-        self.produce = produce
-    }
-
     /// Starts the call in a new task.
     func start() -> Task<CompletedCall<Value>, Never> {
         let task = Task { await run() }

@@ -12,6 +12,10 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// The thread of a host's timers: a host that cannot have one says so, and one that is dropped gives it back.
 @Suite(.timeLimit(.minutes(5))) struct HostThreadsTests {
     /// A system that refuses threads as long as it is told to.
@@ -53,7 +57,35 @@ import Testing
         }
         #expect(!isEnough)
         await system.ended.reaches(8)
+        #expect(HostThread.areAvailable(2, awaitingEnd: false, system.make))
+        await system.ended.reaches(10)
     }
+
+    #if os(Linux)
+        /// In a process and as a user of its own: the kernel counts the threads of a user, and spares root.
+        @Test(.enabled(if: geteuid() == 0, "needs a user of its own"))
+        func `a plugin is not blamed for being late while the system has no threads`() async {
+            await #expect(processExitsWith: .success) {
+                let plugin = PluginSide(host: HostServices(options: .init(http: .patient)))
+                let reports = Mutex(0)
+                let context = HostContext.lend(to: plugin.gate) { _ in reports.withLock { $0 += 1 } }
+                // RLIMIT_NPROC, a macro that Swift does not see.
+                let resource = __rlimit_resource_t(6)
+                var limit = rlimit()
+                try #require(setuid(uid_t(20_000 + getpid() % 40_000)) == 0)
+                try #require(unsafe getrlimit(resource, &limit) == 0)
+                var none = limit
+                none.rlim_cur = 1
+                try #require(unsafe setrlimit(resource, &none) == 0)
+                let error = MissedDeadline.completion(of: "open", awaiting: .nothing).error(after: 1_000_000_000)
+                context.overran("a function has not returned")
+                try #require(unsafe setrlimit(resource, &limit) == 0)
+                #expect(error.code == .timedOut && error.fix == HostThread.remedy, "\(error)")
+                #expect(error.cause?.contains("too few threads") == true, "\(error)")
+                #expect(reports.withLock(\.self) == 0)
+            }
+        }
+    #endif
 
     @Test func `a timer whose thread could not start fires once a later attempt starts it`() async {
         let system = System()

@@ -337,6 +337,25 @@ import Testing
         let lanes = CallLanes()
         var count = 0
         for _ in 0..<3 {
+            let lane = lanes.take(ManualHostClock(), patience: 1_000_000_000) { descriptor in
+                count += 1
+                let copy = OwnedDescriptor(OwnedDescriptor.duplicate(descriptor))
+                guard let memory = SharedMemory(copy, size: CallLane.size) else { return false }
+                var stream = Self.stream(in: memory)
+                for word in [8, LaneAnswer.busy.rawValue] { stream.put(word) }
+                stream.send()
+                return true
+            } onLate: {
+            }
+            #expect(lane == nil)
+        }
+        #expect(count == 1)
+    }
+
+    @Test func `a lane that the host could not ask for is asked for again`() throws {
+        let lanes = CallLanes()
+        var count = 0
+        for _ in 0..<(2 * CallLanes.limit) {
             let lane = lanes.take(ManualHostClock(), patience: 1_000_000_000) { _ in
                 count += 1
                 return false
@@ -344,6 +363,6 @@ import Testing
             }
             #expect(lane == nil)
         }
-        #expect(count == 1)
+        #expect(count == 2 * CallLanes.limit)
     }
 }

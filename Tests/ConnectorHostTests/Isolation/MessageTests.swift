@@ -8,6 +8,13 @@ import Testing
 
 @testable import ConnectorInvocation
 @testable import ConnectorIsolation
+@testable import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Messages between a host and a runner, right ones and forged ones.
 @Suite struct MessageTests {
@@ -71,7 +78,8 @@ import Testing
     @Test(
         arguments: [
             CallFrame.advice(for: .string), PluginFunction("get").endedThreadError.fix,
-            PluginFunction("get", isForeign: true).endedThreadError.fix,
+            PluginFunction("get", isForeign: true).endedThreadError.fix, SystemError(EMFILE).limitRemedy,
+            HostThread.remedy, ConnectorError.remedy("tls", 0),
         ] as [String?]
     )
     func `advice of the host's own code is a fix, also if it comes from a runner`(fix: String?) throws {

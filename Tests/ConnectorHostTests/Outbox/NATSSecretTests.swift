@@ -4,7 +4,6 @@
 import ConnectorManifest
 import ConnectorServices
 import ConnectorTestSupport
-import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -92,7 +91,7 @@ import Testing
             #expect(sealed?.message.contains("passphrase") == true)
             try write("PRIVATE KEY", mode: 0o600)
             let redactor = Redactor()
-            let settings = NATSSettings(try reference(outbox, directory.path).resolved(hidingIn: redactor))
+            let settings = try reference(outbox, directory.path).resolved(hidingIn: redactor)
             #expect(settings.certificate == "\(directory.path)/cert.pem")
             #expect(settings.key == "\(directory.path)/key.pem")
             #expect(settings.usesTLS)
@@ -144,7 +143,7 @@ import Testing
             let redactor = Redactor()
             for migrates in [false, true] {
                 let error = await #expect(throws: ConnectorError.self) {
-                    let settings = NATSSettings(try reference.resolved(hidingIn: redactor))
+                    let settings = try reference.resolved(hidingIn: redactor)
                     if migrates {
                         _ = try await NATSEngine.migrate(settings, paths: [], redact: redactor.redact)
                     } else {

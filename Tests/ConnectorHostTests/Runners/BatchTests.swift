@@ -1,9 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -147,6 +149,40 @@ struct BatchTests {
             }
         }
         #expect(error.code == .crashed, "\(error)")
+        await test.host.close()
+    }
+
+    @Test func `a batch whose caller takes its time does not hold up other calls when the runner ends`() async throws {
+        let test = try await opened("crashes", in: .process)
+        let gate = try test.host.gate("gate")
+        let channel = try test.remoteChannel("gate")
+        let (isInside, mayReturn) = (OneShot<Void>(), Monitor(false))
+        let batch = Task(executorPreference: Self.threads) {
+            try await failure { () throws(ConnectorError) in
+                try await gate.withPrepared("judge") { judge throws(ConnectorError) in
+                    try judge.batch(1) { _ throws(ConnectorError) in
+                        isInside.send()
+                        mayReturn.wait { $0 ? .proceed(()) : .wait(until: nil) }
+                        try judge.set(0 as Int64, at: 0)
+                    } take: { _ in
+                    }
+                }
+            }
+        }
+        await isInside.wait()
+        let call = Task {
+            try await failure { () throws(ConnectorError) in
+                try await test.call("gate", "begin", ["how": "pending"])
+            }
+        }
+        while !channel.state.withLock({ state in state.pending.values.contains { $0.name == "begin" } }) {
+            try await Task.checkedYield()
+        }
+        channel.runner.stop("the test ends it")
+        #expect(try await call.value.code == .crashed)
+        mayReturn.withLock { $0 = true }
+        mayReturn.signal()
+        #expect(try await batch.value.code == .crashed)
         await test.host.close()
     }
 

@@ -3,6 +3,7 @@
 
 #if os(Linux)
     import ConnectorBase
+    import ConnectorHost
     import ConnectorTestSupport
     import Glibc
     import Testing
@@ -161,7 +162,7 @@
             let program = try RunnerProgram.find(
                 path: nil,
                 environment: { _ in nil },
-                directory: RunnerProgram.ownDirectory
+                directory: ConnectorHost.Options.executableDirectory
             )
             return try Runner("test", RunnerSpawner.shared.begin(program, sandbox), groups: groups) { _, _ in }
         }

@@ -61,7 +61,7 @@
                 message.put(id())
                 message.put(UInt8.random(in: 0...3, using: &random))
             case .lifeCycle:
-                message.put(text())
+                message.put(["cancel", "destroy", PluginFunction.callback].randomElement(using: &random) ?? "")
                 message.put(flag())
             case .misbehaved, .weakened, .denied: message.put(text())
             case .log:
@@ -176,6 +176,21 @@
             let faults = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV]
             #expect(!faults.contains(end.signal), "seed \(fuzzSeed): \(end.description), \(end.lines)")
             return end
+        }
+
+        @Test func `a function that is not of a plugin's life ends the runner that says that it runs`() async throws {
+            let host = try await Self.opened()
+            let channel = try host.remoteChannel("gate")
+            var message = MessageWriter()
+            message.put("\u{1B}[2J")
+            message.put(true)
+            let (number, payload) = (channel.state.withLock(\.number), message.bytes)
+            try channel.runner.take(Frame(kind: .lifeCycle, instance: number, payload: payload, descriptor: nil))
+            // The opening may have completed just before its function returns.
+            #expect(channel.functionsInside.allSatisfy { $0.name == "open" })
+            await channel.runner.ended.wait()
+            #expect(channel.runner.end?.description.hasPrefix("it broke the protocol") == true)
+            await host.close()
         }
 
         @Test func `what a runner sends of a gate at work is taken, or ends the runner, and the host goes on`()

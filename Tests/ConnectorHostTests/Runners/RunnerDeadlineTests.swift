@@ -183,6 +183,32 @@
             await test.host.close()
         }
 
+        @Test func `an exhausted instance is left in a runner that others use, and the gate heals there`()
+            async throws
+        {
+            let settings = #", "probe": "off", "runner": "mine""#
+            let other = #""isolation": "process", "sandbox": "off""# + settings
+            let test = try await TestHost.opened(
+                Self.leaf("blocks", settings),
+                TestHost.leaf("other", plugin: "crashes", settings: other)
+            )
+            let runner = try test.remoteChannel("gate").runner
+            _ = try await Self.loseAll(test)
+            while try test.gate("gate").crashCount == 0 {
+                if !test.isAskingRunners { test.clock.advance(by: .milliseconds(500)) }
+                try await Task.checkedYield()
+            }
+            try await RunnerHangTests.heal(test, "gate")
+            #expect(try test.remoteChannel("gate").runner === runner)
+            while runner.leftCount(of: "gate") == 0 {
+                if !test.isAskingRunners { test.clock.advance(by: .milliseconds(250)) }
+                try await Task.checkedYield()
+            }
+            #expect(try await test.call("gate", "release") == .integer(Int64(CallThreads.limit)))
+            while runner.leftCount(of: "gate") > 0 { try await Task.checkedYield() }
+            await test.host.close()
+        }
+
         @Test func `late functions that return are not lost, although others hold all the threads soon after`()
             async throws
         {
@@ -265,6 +291,24 @@
             #expect(error.fix == nil, "\(error)")
             #expect(kill(process, SIGCONT) == 0)
             while test.isAskingRunners { try await Task.checkedYield() }
+            await test.host.close()
+        }
+
+        @Test func `a proof that its runner ends after the host has given it up is forgotten`() async throws {
+            let name = TestHost.unique()
+            let settings = #""isolation": "process", "sandbox": "off", "probe": "30s", "timeout": "7s""#
+            let test = try await TestHost.opened(TestHost.leaf("gate", ["name": .string(name)], settings: settings))
+            let channel = try test.remoteChannel("gate")
+            try await test.call("gate", "probes", ["name": .string(name), "status": -1])
+            test.clock.advance(by: .seconds(30))
+            while !channel.state.withLock({ state in
+                state.pending.values.contains { $0.name == "probe" && $0.hasReturned }
+            }) {
+                try await Task.checkedYield()
+            }
+            await test.clock.advance(toTimerAfter: .seconds(7))
+            _ = await test.host.report { $0["gate"]?.state == .degraded }
+            while !channel.state.withLock({ $0.pending.isEmpty }) { try await Task.checkedYield() }
             await test.host.close()
         }
 

@@ -323,10 +323,25 @@
             while !generations.functionsInside.contains(where: { $0.text.hasPrefix("destroy of ") }) {
                 try await Task.checkedYield()
             }
-            await test.clock.advance(toTimerAfter: .milliseconds(250))
-            await test.clock.advance(toTimerAfter: .milliseconds(6750))
-            await closing.value
+            try await test.advance(by: .milliseconds(250)) { await closing.value }
             #expect(lines.values.contains("destroy"), "\(lines.values)")
+        }
+
+        @Test func `a gate that closes does not wait for a function that blocks its runner only later`() async throws {
+            let settings = #""probe": "off", "isolation": "process", "timeout": "1h""#
+            let test = try await TestHost.opened(
+                TestHost.leaf("gate", plugin: "crashes", ["destroys": "block"], settings: settings)
+            )
+            let channel = try test.remoteChannel("gate")
+            let closing = Task { await test.host.close() }
+            while !channel.functionsInside.contains(where: { $0.name == "destroy" }) { try await Task.checkedYield() }
+            let begin = test.clock.now()
+            await test.clock.advance(toTimerAfter: .milliseconds(250))
+            // The gate has found nothing but `destroy`, and waits on.
+            await test.clock.timers(atLeast: 1)
+            channel.state.withLock { $0.lifeCycle.append(PluginFunction("cancel")) }
+            try await test.advance(by: .milliseconds(250)) { await closing.value }
+            #expect(test.clock.now() - begin <= 1_000_000_000)
         }
 
         /// What a call says that ends at its deadline, once its function has returned.
@@ -399,26 +414,34 @@
                 TestHost.leaf("other", plugin: "crashes", settings: settings)
             )
             let gate = try #require(test.host.current.tree["stuck"]?.gate)
-            /// Whether the runner has taken the message that opens the gate.
-            func isOpening() -> Bool {
-                let channel = gate.storage.withLock { $0.opening }?.state.withLock { $0.remoteChannel }
-                return channel?.functionsInside.contains { $0.name == "open" } == true
+            /// The instance that opens, once the runner has taken the message that opens it.
+            func blocked() -> Generation? {
+                guard let generation = gate.storage.withLock({ $0.opening }) else { return nil }
+                let channel = generation.state.withLock { $0.remoteChannel }
+                return channel?.functionsInside.contains { $0.name == "open" } == true ? generation : nil
             }
-            /// Opens the gate, and lets its time pass once its function blocks a thread, or is about to.
+            /// Opens the gate, and lets its time pass once its function blocks a thread, or is about to, until the instance has ended.
             func attempt() async throws -> ConnectorError {
                 let opening = Task { try await test.host.open("stuck") }
-                while !isOpening() { try await Task.checkedYield() }
-                try await test.advance(by: .milliseconds(250)) { _ = try? await opening.value }
+                var generation = blocked()
+                while generation == nil {
+                    try await Task.checkedYield()
+                    generation = blocked()
+                }
+                try await test.advance(by: .milliseconds(250)) { [generation] in
+                    _ = try? await opening.value
+                    await generation?.ended.wait()
+                }
                 return try #require(try await opening.value["stuck"]?.error)
             }
             #expect(try await test.host.open("other")["other"]?.state == .open)
+            let runner = try test.remoteChannel("other").runner
             // An attempt whose function was not entered in time blocks nothing.
-            while gate.storage.withLock({ $0.held.count }) < Gate.heldLimit {
-                #expect(try await attempt().code == .timedOut)
-            }
+            while runner.leftCount(of: "stuck") < Runner.leftLimit { #expect(try await attempt().code == .timedOut) }
             let error = try #require(try await test.host.open("stuck")["stuck"]?.error)
             #expect(error.code == .unavailable, "\(error)")
-            #expect(error.message.hasPrefix("\(Gate.heldLimit) earlier attempts to open are still blocked"), "\(error)")
+            #expect(error.message.hasPrefix("\(Runner.leftLimit) earlier instances of the connector"), "\(error)")
+            #expect(error.fix?.hasSuffix("once these connectors are closed: other") == true, "\(error)")
             try await test.host.close("other")
             while !test.host.dependencies.runners.runners.isEmpty { try await Task.checkedYield() }
             #expect(try await attempt().code == .timedOut)
@@ -434,23 +457,92 @@
                 logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
             )
             #expect(await test.host.open().isReady)
+            let runner = try test.remoteChannel("other").runner
             try await Self.block(test, "gate")
-            let closing = Task { try await test.host.close("gate") }
-            while test.state("gate") != .closed {
-                // The others are asked after each step: time that a test moves is no reason to think that they hang.
-                test.clock.advance(by: .milliseconds(100))
-                _ = try await test.call("other", "process")
-            }
-            try await closing.value
+            try await Self.closeGate(test, asking: "process")
+            #expect(runner.leftCount(of: "gate") == 1)
             #expect(
                 lines.values.contains(
                     "plugin blocks a thread of its runner, which is ended unless other connectors use it"
                 )
             )
             try await test.host.open("gate")
-            #expect(try await test.call("gate", "pass").integer != nil)
+            #expect(try await test.call("gate", "release") == 1)
             #expect(test.host.report.runners.map(\.connectors) == [["gate", "other"]])
+            // What returns after all is destroyed, and no longer counts.
+            while runner.leftCount(of: "gate") > 0 { try await Task.checkedYield() }
             await test.host.close()
+        }
+
+        @Test func `an instance that a caller in a lane outlasts is destroyed in its runner once the function returns`()
+            async throws
+        {
+            let settings = #""probe": "off", "isolation": "process", "sandbox": "off", "timeout": "1s""#
+            let test = try await TestHost.opened(
+                TestHost.leaf("gate", plugin: "blocks", settings: settings),
+                TestHost.leaf("other", plugin: "blocks", settings: settings)
+            )
+            let runner = try test.remoteChannel("other").runner
+            let gate = try test.host.gate("gate")
+            let call = Task(executorPreference: threads) {
+                try await gate.withPrepared("hold") { hold throws(ConnectorError) in
+                    try hold()
+                    return try hold.integer()
+                }
+            }
+            while try await test.call("other", "held") != 1 { try await Task.checkedYield() }
+            try await Self.closeGate(test, asking: "held")
+            #expect(runner.leftCount(of: "gate") == 1)
+            #expect(try await test.call("other", "release") == 1)
+            #expect(try await call.value == 1)
+            while runner.leftCount(of: "gate") > 0 { try await Task.checkedYield() }
+            await test.host.close()
+        }
+
+        /// Closes `gate`, whose runner carries `other`, too.
+        ///
+        /// - Parameter operation: What `other` is asked after each step: time that a test moves is no reason to think that it hangs.
+        private static func closeGate(_ test: TestHost, asking operation: String) async throws {
+            let closing = Task { try await test.host.close("gate") }
+            while test.state("gate") != .closed {
+                test.clock.advance(by: .milliseconds(100))
+                _ = try await test.call("other", operation)
+            }
+            try await closing.value
+        }
+
+        /// With the system's clock: the host waits for `create` in its time.
+        @Test func `a create that blocks a runner that others use is limited like an opening`() async throws {
+            let settings = RunnerCallTests.numbered + #", "runner": "mine""#
+            let stuck = TestHost.leaf(
+                "stuck",
+                plugin: "blocks-in-life",
+                ["where": "create"],
+                settings: settings + #", "timeout": "1s""#
+            )
+            let host = try ConnectorHost.testing(
+                "[\(stuck), \(TestHost.leaf("other", plugin: "crashes", settings: settings))]",
+                plugins: [Fixtures.misbehaving("blocks-in-life"), Fixtures.contract("crashes")],
+                clock: SystemHostClock()
+            )
+            try await host.open("other")
+            let runner = try host.remoteChannel("other").runner
+            while runner.leftCount(of: "stuck") == 0 {
+                #expect(try await host.open("stuck")["stuck"]?.error?.code == .timedOut)
+            }
+            // As if that had been so often enough.
+            runner.state.withLock { state in
+                for number in 1..<UInt32(Runner.leftLimit) { state.left[.max - number] = "stuck" }
+            }
+            let error = try #require(try await host.open("stuck")["stuck"]?.error)
+            #expect(error.code == .unavailable, "\(error)")
+            #expect(error.message.hasSuffix("of the connector still block threads of the runner mine"), "\(error)")
+            let process = try await host.gate("other").call("process")
+            #expect(process == .integer(Int64(runner.processNumber)))
+            try await host.close("other")
+            await runner.ended.wait()
+            #expect(try await host.open("stuck")["stuck"]?.error?.code == .timedOut)
+            await host.close()
         }
     }
 #endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+import ConnectorHost
 import ConnectorTestSupport
 import Synchronization
 import Testing
@@ -42,7 +43,11 @@ struct RunnerPoolTests {
     }
 
     private static func program() throws(ConnectorError) -> RunnerProgram {
-        try RunnerProgram.find(path: nil, environment: { _ in nil }, directory: RunnerProgram.ownDirectory)
+        try RunnerProgram.find(
+            path: nil,
+            environment: { _ in nil },
+            directory: ConnectorHost.Options.executableDirectory
+        )
     }
 
     private static func key(_ name: String) -> RunnerPool.Key {

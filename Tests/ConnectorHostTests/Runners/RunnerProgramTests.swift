@@ -20,7 +20,11 @@ import Testing
 @Suite(.timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
 struct RunnerProgramTests {
     private static func installed() throws(ConnectorError) -> RunnerProgram {
-        try RunnerProgram.find(path: nil, environment: { _ in nil }, directory: RunnerProgram.ownDirectory)
+        try RunnerProgram.find(
+            path: nil,
+            environment: { _ in nil },
+            directory: ConnectorHost.Options.executableDirectory
+        )
     }
 
     /// A pool that starts one program.
@@ -93,7 +97,7 @@ struct RunnerProgramTests {
             _ program: String,
             _ status: Int32
         ) throws {
-            let directory = try #require(RunnerProgram.ownDirectory)
+            let directory = try #require(ConnectorHost.Options.executableDirectory)
             let words = "Foundation|NIOCore|AsyncHTTPClient"
             #expect(Fixtures.run("LC_ALL=C grep -aqE '\(words)' '\(directory)/\(program)'") == status)
         }

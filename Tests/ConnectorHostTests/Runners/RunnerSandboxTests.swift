@@ -148,7 +148,7 @@
             let program = try RunnerProgram.find(
                 path: nil,
                 environment: { _ in nil },
-                directory: RunnerProgram.ownDirectory
+                directory: ConnectorHost.Options.executableDirectory
             )
             let script = """
                 #!/bin/sh

@@ -3,6 +3,7 @@
 
 import ConnectorBase
 import ConnectorDigest
+import ConnectorHost
 import ConnectorTestSupport
 import Synchronization
 import Testing
@@ -67,7 +68,7 @@ struct RunnerTransportTests {
         let program = try RunnerProgram.find(
             path: nil,
             environment: { _ in nil },
-            directory: RunnerProgram.ownDirectory
+            directory: ConnectorHost.Options.executableDirectory
         )
         return try Runner("test", RunnerSpawner.shared.begin(program), transport: transport) { _, _ in }
     }
@@ -217,7 +218,7 @@ struct RunnerTransportTests {
         let program = try RunnerProgram.find(
             path: nil,
             environment: { _ in nil },
-            directory: RunnerProgram.ownDirectory
+            directory: ConnectorHost.Options.executableDirectory
         )
         let error = #expect(throws: ConnectorError.self) {
             _ = try Runner(
@@ -338,7 +339,7 @@ struct RunnerTransportTests {
             let program = try RunnerProgram.find(
                 path: nil,
                 environment: { _ in nil },
-                directory: RunnerProgram.ownDirectory
+                directory: ConnectorHost.Options.executableDirectory
             )
             let start = try RunnerSpawner.shared.begin(program, SandboxSettings(memory: 16 << 20))
             let runner = try Runner("test", start, groups: ControlGroupSource("/nowhere")) { _, _ in }

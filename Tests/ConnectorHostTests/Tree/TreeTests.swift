@@ -3,7 +3,6 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
-import Synchronization
 import Testing
 
 @testable import ConnectorHost

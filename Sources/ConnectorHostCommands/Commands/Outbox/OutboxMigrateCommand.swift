@@ -4,7 +4,6 @@
 internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorHost
-internal import Logging
 
 /// `connector-host outbox migrate`: creates the missing streams and consumers of an outbox in NATS.
 struct OutboxMigrateCommand: AsyncParsableCommand {

@@ -41,7 +41,7 @@ struct OutboxOptions: ParsableArguments {
         do throws(ConnectorError) {
             var attach = attach
             if simulate { attach.attach = true }
-            if let host = try await attach.host(of: file, on: simulate ? [.simulated] : [.control]) {
+            if let host = try await attach.host(of: file, isSimulated: simulate) {
                 answer.output.write(try await body(AttachedOutbox(host: host, gate: gate)))
                 return
             }

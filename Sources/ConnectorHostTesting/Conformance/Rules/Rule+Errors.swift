@@ -1,8 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CConnector
-
 /// Failures, provoked by malformed configurations, a vendor that is not there, and hosts that are not allowed.
 extension PluginConformance.Rule {
     static let errorRules: [Self] = [

@@ -1,7 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CConnector
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorHost

@@ -158,11 +158,7 @@ public final class FilesDouble: Sendable {
         let time = now()
         let entry = state.withLock { state -> FileEntry? in
             let tag = state.files[ExactText(request.path)]?.entry.tag
-            switch request.condition {
-            case .any: break
-            case .absent: guard tag == nil else { return nil }
-            case .tag(let wanted): guard tag == wanted else { return nil }
-            }
+            guard request.condition.isMet(by: tag) else { return nil }
             state.changes += 1
             let entry = FileEntry(
                 path: request.path,

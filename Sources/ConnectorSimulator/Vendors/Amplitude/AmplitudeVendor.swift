@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Amplitude's HTTP API, version 2: `POST /2/httpapi`, and `/batch`, which differs only in its limits.
@@ -13,10 +13,10 @@ internal import ConnectorHTTPServer
 ///
 /// The forms of `/identify` and `/groupidentify`, and those that older clients post to `/httpapi` and `/`, need only the key and JSON;
 /// the answer is a word. Source: Amplitude's documentation of the API and its client libraries.
-package struct AmplitudeVendor: Vendor {
-    package static let name = "amplitude"
-    package static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]
-    package static let secretKeys = ["apiKey"]
+struct AmplitudeVendor: Vendor {
+    static let name = "amplitude"
+    static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]
+    static let secretKeys = ["apiKey"]
 
     /// The most bytes and events of a request.
     private static let limits = ["2/httpapi": (bytes: 1 << 20, events: 2000), "batch": (bytes: 20 << 20, events: 2000)]
@@ -34,13 +34,9 @@ package struct AmplitudeVendor: Vendor {
     ]
 
     /// The keys that the vendor accepts.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components.joined(separator: "/")
         if let form = Self.forms[path] { return respond(to: request, key: form.key, content: form.content) }
         guard let limits = Self.limits[path] else { return failure(status: 404) }
@@ -114,7 +110,7 @@ package struct AmplitudeVendor: Vendor {
         return HTTPResponse(status: 400, json: answer)
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let isThrottled = code == "throttled"
         let status = status ?? (isThrottled ? 429 : 400)
         let text =

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Bugsnag's error reporting API: `POST /` with events, and sessions at `/sessions` or `/`.
@@ -9,22 +9,18 @@ internal import ConnectorHTTPServer
 /// The project's key comes in `Bugsnag-Api-Key` or, from older notifiers, in the body. Valid events are answered 200, and
 /// sessions 202; the real vendor processes them later. A missing or unknown key is refused with 401, an invalid request with
 /// 400, and one over 1 MiB with 413. Source: Bugsnag's documentation and its notifiers.
-package struct BugsnagVendor: Vendor {
-    package static let name = "bugsnag"
-    package static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]
-    package static let secretKeys = ["apiKey"]
+struct BugsnagVendor: Vendor {
+    static let name = "bugsnag"
+    static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]
+    static let secretKeys = ["apiKey"]
 
     /// The most bytes of a request.
     private static let limit = 1 << 20
 
     /// The keys that the vendor accepts.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         guard path.isEmpty || path == ["notify"] || path == ["sessions"] else { return failure(status: 404) }
         if request.method == "GET" { return HTTPResponse(text: "Bugsnag notify endpoint") }
@@ -64,7 +60,7 @@ package struct BugsnagVendor: Vendor {
         return problems
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         let text = message ?? code ?? HTTPReason.text(of: status)
         return HTTPResponse(status: status, json: ["errors": [.string(text)]])

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -12,12 +12,12 @@ internal import Synchronization
 /// The tables named by the accepted credentials exist from the start, and take any columns. Of two inserts with the same
 /// `insert_deduplication_token`, the second is dropped. One line that is not an object fails the whole insert. Any other statement is
 /// refused as not implemented. Source: the documentation of ClickHouse 24 and its `HTTPHandler`.
-package final class ClickHouseVendor: Vendor {
-    package static let name = "clickhouse"
-    package static let demoCredentials = [
+final class ClickHouseVendor: Vendor {
+    static let name = "clickhouse"
+    static let demoCredentials = [
         "database": "default", "table": "events", "username": "default", "password": "demo-password",
     ]
-    package static let secretKeys = ["password"]
+    static let secretKeys = ["password"]
 
     private struct Table {
         var rows: [JSONValue] = []
@@ -28,19 +28,19 @@ package final class ClickHouseVendor: Vendor {
     /// The tables by database and name.
     private let tables: Mutex<[[String]: Table]>
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
         tables = Mutex([:])
         for set in credentials.sets { prepare(for: set) }
     }
 
-    package func prepare(for set: [String: String]) {
+    func prepare(for set: [String: String]) {
         guard let table = set["table"] else { return }
         let name = [set["database"] ?? "default", table]
         tables.withLock { $0[name] = $0[name] ?? Table() }
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         if request.path == "/ping" || request.path == "/" && request.query["query"] == nil && request.body.isEmpty {
             return HTTPResponse(text: "Ok.\n")
         }
@@ -118,7 +118,7 @@ package final class ClickHouseVendor: Vendor {
         return parts.count == 1 ? ["default"] + parts : parts
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let (status, code) = (status ?? 500, code ?? "1000")
         var response = HTTPResponse(
             status: status,

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -10,10 +10,10 @@ internal import Synchronization
 /// The database has the tables that rows were inserted into; they take any columns, and `id` is their key. Everyone may read,
 /// and the owner of the token may write. A wrong token that looks signed, with the prefix `dstok_`, answers 401; any other wrong
 /// token counts as none. Source: Datasette's documentation of the API, and version 1.0a41.
-package final class DatasetteVendor: Vendor {
-    package static let name = "datasette"
-    package static let demoCredentials = ["database": "demo", "token": "dstok_demo"]
-    package static let secretKeys = ["token"]
+final class DatasetteVendor: Vendor {
+    static let name = "datasette"
+    static let demoCredentials = ["database": "demo", "token": "dstok_demo"]
+    static let secretKeys = ["token"]
 
     /// The most rows of a page, like Datasette's setting `max_returned_rows`.
     private static let sizeLimit = 1000
@@ -24,11 +24,11 @@ package final class DatasetteVendor: Vendor {
     /// The rows by table.
     private let tables = Mutex<[ExactText: [JSONObject]]>([:])
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let token = request.fields["Authorization"]?.split(ascii: " ").last.map(String.init)
         let isKnown = credentials.accepts("token", token)
         if let token, !isKnown, token.hasPrefix("dstok_") {
@@ -257,7 +257,7 @@ package final class DatasetteVendor: Vendor {
         PercentCoding.decode(name.replacing("%", with: "%25").replacing("~", with: "%"))
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = JSONValue.string(message ?? code ?? HTTPReason.text(of: status))
         return HTTPResponse(

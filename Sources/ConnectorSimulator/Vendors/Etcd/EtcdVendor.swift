@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -10,10 +10,10 @@ internal import Synchronization
 /// There are no leases and no administration, whose requests answer 404, and no nested transactions, which answer 501. A fault
 /// whose code is etcd's message about a token, such as `code=etcdserver: revision of auth store is old`, gets the status that
 /// belongs to the message. Sources: etcd.io/docs/v3.5/dev-guide/api_grpc_gateway and `rpc.proto`.
-package final class EtcdVendor: Vendor {
-    package static let name = "etcd"
-    package static let demoCredentials = ["username": "demo", "password": "demo-password"]
-    package static let secretKeys = ["password"]
+final class EtcdVendor: Vendor {
+    static let name = "etcd"
+    static let demoCredentials = ["username": "demo", "password": "demo-password"]
+    static let secretKeys = ["password"]
 
     private struct State {
         var store = EtcdStore()
@@ -30,13 +30,13 @@ package final class EtcdVendor: Vendor {
     /// How often a watch that asked for progress is sent the revision.
     private static let progressInterval = Duration.seconds(600)
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse { exchange(for: request).response }
+    func respond(to request: SimulatedRequest) -> HTTPResponse { exchange(for: request).response }
 
-    package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
+    func exchange(for request: SimulatedRequest) -> SimulatedExchange {
         do throws(EtcdFailure) {
             return try answer(request)
         } catch {
@@ -82,7 +82,7 @@ package final class EtcdVendor: Vendor {
         SimulatedExchange(response: HTTPResponse(json: .object(answer)))
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         for failure in [EtcdFailure.badToken, .oldToken] where failure.words == code {
             return HTTPResponse(status: status ?? failure.status, json: failure.json)
         }

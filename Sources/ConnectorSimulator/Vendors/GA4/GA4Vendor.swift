@@ -1,17 +1,17 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// The Measurement Protocol of Google Analytics 4: `POST /mp/collect`, and `/debug/mp/collect`, which checks requests.
 ///
 /// Events are answered 204 without a body, whatever they hold and whatever the secret is. The validation server ignores the
 /// secret, too; it answers with the problems of the request. Source: Google's documentation of the protocol.
-package struct GA4Vendor: Vendor {
-    package static let name = "ga4"
-    package static let demoCredentials = ["stream": "G-DEMO123456", "apiSecret": "demo-api-secret"]
-    package static let secretKeys = ["apiSecret"]
+struct GA4Vendor: Vendor {
+    static let name = "ga4"
+    static let demoCredentials = ["stream": "G-DEMO123456", "apiSecret": "demo-api-secret"]
+    static let secretKeys = ["apiSecret"]
 
     private static let reservedPrefixes = ["_", "firebase_", "ga_", "google_", "gtag."]
     private static let reservedNames: Set = [
@@ -19,9 +19,9 @@ package struct GA4Vendor: Vendor {
         "session_start", "user_engagement",
     ]
 
-    package init(credentials: AcceptedCredentials) {}
+    init(credentials: AcceptedCredentials) {}
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         let isCheck = path == ["debug", "mp", "collect"]
         guard isCheck || path == ["mp", "collect"] else { return failure(status: 404) }
@@ -96,7 +96,7 @@ package struct GA4Vendor: Vendor {
     }
 
     /// An HTML page, as Google's front ends send.
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? HTTPReason.text(of: status)
         return HTTPResponse(

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Google's Geocoding API over the same gazetteer: `GET /maps/api/geocode/json`.
@@ -9,19 +9,15 @@ internal import ConnectorHTTPServer
 /// The body's `status` distinguishes success from failure: a wrong key is `REQUEST_DENIED` with HTTP 200, a request
 /// without a search term is `INVALID_REQUEST` with 400. A fault with `code=OVER_QUERY_LIMIT` returns that status.
 /// Source: Google's documentation and its client libraries.
-package struct GoogleVendor: Vendor {
-    package static let name = "google"
-    package static let demoCredentials = ["key": "AIza-demo-key"]
-    package static let secretKeys = ["key"]
+struct GoogleVendor: Vendor {
+    static let name = "google"
+    static let demoCredentials = ["key": "AIza-demo-key"]
+    static let secretKeys = ["key"]
 
     /// The keys that the vendor accepts.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard request.components == ["maps", "api", "geocode", "json"] else { return failure(status: 404) }
         guard request.method == "GET" else { return failure(status: 405) }
         let query = request.query
@@ -114,7 +110,7 @@ package struct GoogleVendor: Vendor {
         )
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         if let code {
             let usual = [
                 "OVER_QUERY_LIMIT": "You have exceeded your rate-limit for this API.",

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -10,28 +10,28 @@ internal import Synchronization
 /// The databases named by the accepted credentials exist from the start. Credentials are required only if some are
 /// configured with a user name, as on a real server with `auth-enabled`. Written points can be queried with the most
 /// common parts of InfluxQL; the others are refused. Source: the documentation of InfluxDB 1.8 and its `services/httpd`.
-package final class InfluxDBVendor: Vendor {
-    package static let name = "influxdb"
-    package static let demoCredentials = ["database": "demo"]
-    package static let secretKeys = ["password"]
+final class InfluxDBVendor: Vendor {
+    static let name = "influxdb"
+    static let demoCredentials = ["database": "demo"]
+    static let secretKeys = ["password"]
 
     /// The credentials that the server accepts.
     private let credentials: AcceptedCredentials
     /// The databases by name.
     private let databases: Mutex<[ExactText: InfluxDatabase]>
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
         databases = Mutex([:])
         for set in credentials.sets { prepare(for: set) }
     }
 
-    package func prepare(for set: [String: String]) {
+    func prepare(for set: [String: String]) {
         guard let name = set["database"], !name.isEmpty else { return }
         databases.withLock { $0[ExactText(name)] = $0[ExactText(name)] ?? InfluxDatabase() }
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         var response: HTTPResponse
         switch (request.method, request.components) {
         case ("GET", ["ping"]), ("POST", ["ping"]): response = ping(request)
@@ -184,7 +184,7 @@ package final class InfluxDBVendor: Vendor {
         }
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? (status >= 500 ? "timeout" : HTTPReason.text(of: status).lowercased())
         var response = HTTPResponse(status: status, json: ["error": .string(text)])

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -11,23 +11,23 @@ internal import Synchronization
 /// bucket `default` is personal to the user, and its collections are created on first use. Of the patches, those of
 /// RFC 6902 (`application/json-patch+json`) are refused with 501. Source: Kinto's protocol, and the answers of Kinto
 /// 26.5 to the same requests.
-package final class KintoVendor: Vendor {
-    package static let name = "kinto"
-    package static let demoCredentials = ["bucket": "demo", "username": "demo", "password": "demo-password"]
-    package static let secretKeys = ["password"]
+final class KintoVendor: Vendor {
+    static let name = "kinto"
+    static let demoCredentials = ["bucket": "demo", "username": "demo", "password": "demo-password"]
+    static let secretKeys = ["password"]
 
     /// The credentials that the server accepts.
     let credentials: AcceptedCredentials
     /// The stored objects.
     let store: Mutex<KintoStore>
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
         store = Mutex(KintoStore())
         for set in credentials.sets { prepare(for: set) }
     }
 
-    package func prepare(for set: [String: String]) {
+    func prepare(for set: [String: String]) {
         guard let bucket = set["bucket"], KintoPath.isValid(bucket), bucket != "default" else { return }
         let permissions = Self.permissions(of: set["username"] ?? "demo")
         store.withLock { store in
@@ -36,11 +36,11 @@ package final class KintoVendor: Vendor {
         }
     }
 
-    package static func configuration(baseURL: String) -> [String: String] {
+    static func configuration(baseURL: String) -> [String: String] {
         demoCredentials.merging(["endpoint": "\(baseURL)/v1"]) { first, _ in first }
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         do {
             return try route(request)
         } catch {
@@ -161,7 +161,7 @@ package final class KintoVendor: Vendor {
         }.text
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         if code == "122" && (status ?? 409) == 409 || code == nil && status == 409 {
             var failure = KintoFailure.rolledBack
             failure.message = message ?? failure.message

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Matomo's tracking API at `/matomo.php`, for one request or a batch, and the request of its reporting API for a site.
@@ -13,22 +13,18 @@ internal import ConnectorHTTPServer
 /// may have its own. `send_image=0` asks for an answer without a body. Without parameters, the answer is a page. A fault with
 /// `code=1205`, MySQL's code for a lock that was not free in time, answers a batch as the tracker then does: success, with nothing
 /// tracked. Source: Matomo's documentation of the API, and its tracker.
-package struct MatomoVendor: Vendor {
-    package static let name = "matomo"
-    package static let demoCredentials = ["siteId": "1", "token": "0123456789abcdef0123456789abcdef"]
-    package static let secretKeys = ["token"]
+struct MatomoVendor: Vendor {
+    static let name = "matomo"
+    static let demoCredentials = ["siteId": "1", "token": "0123456789abcdef0123456789abcdef"]
+    static let secretKeys = ["token"]
 
     /// MySQL's error code for a wait for a lock that took too long.
     private static let lockWait = "1205"
 
     /// The sites and tokens that the vendor knows.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         // PHP takes parameters from the query and from the body.
         let items = request.parameters
         switch request.path {
@@ -104,7 +100,7 @@ package struct MatomoVendor: Vendor {
         ])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         if code == Self.lockWait {
             return HTTPResponse(status: status ?? 200, json: ["status": "success", "tracked": 0, "invalid": 0])
         }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Mixpanel's ingestion API: `POST /import` with an array of events, `/track`, and `/engage` and `/groups` with profiles.
@@ -13,22 +13,18 @@ internal import ConnectorHTTPServer
 /// credentials name. With `strict=1`, it answers 400 with the indices of the events that it refuses, and takes the others. The other
 /// endpoints, and an import of `data`, take any token, as the real ones do, and answer 1 or 0 or, with `verbose=1`, an object. Source:
 /// Mixpanel's documentation of the API and its clients.
-package struct MixpanelVendor: Vendor {
-    package static let name = "mixpanel"
-    package static let demoCredentials = ["token": "0123456789abcdef0123456789abcdef"]
-    package static let secretKeys = ["token", "secret"]
+struct MixpanelVendor: Vendor {
+    static let name = "mixpanel"
+    static let demoCredentials = ["token": "0123456789abcdef0123456789abcdef"]
+    static let secretKeys = ["token", "secret"]
 
     /// The most bytes of a request and of an event, and the most records in a request.
     private static let limits = (bytes: 2_097_152, event: 1_000_000, count: 2000)
 
     /// The tokens that the vendor accepts.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard let name = request.components.first, request.components.count == 1,
             ["import", "track", "engage", "groups"].contains(name)
         else { return failure(status: 404) }
@@ -138,7 +134,7 @@ package struct MixpanelVendor: Vendor {
         }
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         let text =
             status == 429 ? "Project exceeded rate limits. Please retry the request with exponential backoff." : nil

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Nominatim's API over a small gazetteer: `/search`, `/reverse`, `/lookup`, `/status`.
@@ -9,18 +9,18 @@ internal import ConnectorHTTPServer
 /// Without a match, a search returns an empty list, and a reverse search 200 with `{"error":"Unable to geocode"}`.
 /// Invalid parameters return 400 with `{"error":{"code","message"}}`. There are no credentials. Source: Nominatim's
 /// documentation and its sources.
-package struct NominatimVendor: Vendor {
-    package static let name = "nominatim"
-    package static let demoCredentials: [String: String] = [:]
-    package static let secretKeys: [String] = []
+struct NominatimVendor: Vendor {
+    static let name = "nominatim"
+    static let demoCredentials: [String: String] = [:]
+    static let secretKeys: [String] = []
 
-    package init(credentials: AcceptedCredentials) {}
+    init(credentials: AcceptedCredentials) {}
 
-    package static func configuration(baseURL: String) -> [String: String] {
+    static func configuration(baseURL: String) -> [String: String] {
         ["endpoint": baseURL, "userAgent": "simulated/1.0"]
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard request.method == "GET" || request.method == "POST" else { return HTTPResponse(status: 405) }
         let name = request.components.last.map { $0.hasSuffix(".php") ? String($0.dropLast(4)) : $0 }
         guard request.components.count == 1 else { return failure(status: 404) }
@@ -172,7 +172,7 @@ package struct NominatimVendor: Vendor {
         text.map { $0 != "0" && !$0.isEmpty } ?? false
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? HTTPReason.text(of: status)
         // The public service answers 429 to clients that ask too often; Nominatim itself does not.

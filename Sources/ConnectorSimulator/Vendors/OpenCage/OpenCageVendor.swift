@@ -1,26 +1,22 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// OpenCage's geocoding API over the same gazetteer: `GET /geocode/v1/json`.
 ///
 /// The query is text, or a coordinate as `LAT,LNG`. Every answer repeats its HTTP status in `status`: 400 without a query, 401
 /// for a wrong key, 402 for an exhausted quota. Source: OpenCage's documentation (opencagedata.com/api) and its client libraries.
-package struct OpenCageVendor: Vendor {
-    package static let name = "opencage"
-    package static let demoCredentials = ["key": "0cdemokey0cdemokey0cdemokey0cdem"]
-    package static let secretKeys = ["key"]
+struct OpenCageVendor: Vendor {
+    static let name = "opencage"
+    static let demoCredentials = ["key": "0cdemokey0cdemokey0cdemokey0cdem"]
+    static let secretKeys = ["key"]
 
     /// The keys that the vendor accepts.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard request.components == ["geocode", "v1", "json"] else { return failure(status: 404) }
         guard request.method == "GET" else { return failure(status: 405) }
         let query = request.query
@@ -103,7 +99,7 @@ package struct OpenCageVendor: Vendor {
         )
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let code = status.map { $0 >= 400 ? $0 : 503 } ?? 503
         let usual = [
             401: "invalid API key", 402: "quota exceeded", 403: "suspended", 404: "invalid API endpoint",

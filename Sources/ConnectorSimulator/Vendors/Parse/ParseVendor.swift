@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -12,13 +12,13 @@ internal import Synchronization
 /// that needs the master key, with 403 and a message that says so. A repeated request id is refused with code 159, as
 /// with idempotency enabled. The accepted credentials may set the server's option `maxLimit`: no query returns more objects.
 /// Source: Parse Server's sources and its REST guide.
-package final class ParseVendor: Vendor {
-    package static let name = "parse"
-    package static let demoCredentials = [
+final class ParseVendor: Vendor {
+    static let name = "parse"
+    static let demoCredentials = [
         "applicationId": "demo-app", "clientKey": "demo-client-key", "restApiKey": "demo-rest-key",
         "javascriptKey": "demo-javascript-key", "masterKey": "demo-master-key",
     ]
-    package static let secretKeys = ["clientKey", "restApiKey", "javascriptKey", "masterKey"]
+    static let secretKeys = ["clientKey", "restApiKey", "javascriptKey", "masterKey"]
 
     /// The components before which the mount path ends.
     private static let roots: Set = [
@@ -37,16 +37,16 @@ package final class ParseVendor: Vendor {
     /// The stored objects.
     private let store = Mutex(ParseStore())
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
     }
 
-    package static func configuration(baseURL: String) -> [String: String] {
+    static func configuration(baseURL: String) -> [String: String] {
         demoCredentials.filter { ["applicationId", "restApiKey"].contains($0.key) }
             .merging(["endpoint": "\(baseURL)/parse"]) { first, _ in first }
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         guard let root = path.firstIndex(where: { Self.roots.contains($0) }) else {
             return HTTPResponse(
@@ -134,7 +134,7 @@ package final class ParseVendor: Vendor {
         HTTPResponse(status: 403, json: ["error": .string(message)])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         if let code, let number = Int64(code) {
             let failure = ParseFailure(code: number, message: message ?? "Simulated error \(number)")
             var response = failure.response

@@ -1,24 +1,24 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Photon's API over the same gazetteer: `/api`, `/reverse`, `/status`; GeoJSON with the longitude first.
 ///
 /// The last word of a search may be incomplete, because Photon is made for search as you type. Invalid parameters
 /// return 400 with `{"message"}`. There are no credentials. Source: Photon's documentation and its sources.
-package struct PhotonVendor: Vendor {
-    package static let name = "photon"
-    package static let demoCredentials: [String: String] = [:]
-    package static let secretKeys: [String] = []
+struct PhotonVendor: Vendor {
+    static let name = "photon"
+    static let demoCredentials: [String: String] = [:]
+    static let secretKeys: [String] = []
 
     /// The supported languages of names.
     private static let languages = ["default", "en", "de", "fr"]
 
-    package init(credentials: AcceptedCredentials) {}
+    init(credentials: AcceptedCredentials) {}
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard request.method == "GET" else { return failure(status: 404) }
         let path = request.components
         if path == ["status"] {
@@ -149,7 +149,7 @@ package struct PhotonVendor: Vendor {
         return HTTPResponse(json: ["type": "FeatureCollection", "features": .array(features)])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? HTTPReason.text(of: status)
         return HTTPResponse(status: status, json: ["message": .string(text)])

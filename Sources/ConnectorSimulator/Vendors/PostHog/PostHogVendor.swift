@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
@@ -12,10 +12,10 @@ internal import ConnectorPlatform
 /// service; servers before it drop such events. So is one with an event that has more than 1 MB once it is quoted in JSON again, which
 /// is how it goes to the queue of a self-hosted PostHog; newer services answer that with 413. Not served: `/i/v1/analytics/events`,
 /// which clients use only if told to, and a flag's `remote_config`. Source: PostHog's capture service and its client libraries.
-package struct PostHogVendor: Vendor {
-    package static let name = "posthog"
-    package static let demoCredentials = ["apiKey": "phc_demo"]
-    package static let secretKeys = ["apiKey"]
+struct PostHogVendor: Vendor {
+    static let name = "posthog"
+    static let demoCredentials = ["apiKey": "phc_demo"]
+    static let secretKeys = ["apiKey"]
 
     /// The maximum size of a decoded request, in bytes.
     private static let limit = 20 << 20
@@ -25,13 +25,9 @@ package struct PostHogVendor: Vendor {
     private static let captures: Set = ["batch", "capture", "e", "track", "engage", "s"]
 
     /// The keys that the vendor accepts.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         switch path.first {
         case "_health", "_readyz", "_livez": return HTTPResponse(text: "ok")
@@ -173,7 +169,7 @@ package struct PostHogVendor: Vendor {
         return nil
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         let type =
             switch status {

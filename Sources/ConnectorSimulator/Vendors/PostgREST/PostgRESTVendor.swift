@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -11,20 +11,20 @@ internal import Synchronization
 /// key. Any wrong token answers 401; so does a missing one, except for the description and for a table that does not exist. A
 /// request for a single row answers 406 and changes nothing if there is no row or more than one. Other tables in a selection,
 /// aggregates, functions and text search are refused. Source: the documentation of PostgREST 12.
-package final class PostgRESTVendor: Vendor {
-    package static let name = "postgrest"
-    package static let demoCredentials = ["token": "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiZGVtbyJ9.demo"]
-    package static let secretKeys = ["token"]
+final class PostgRESTVendor: Vendor {
+    static let name = "postgrest"
+    static let demoCredentials = ["token": "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiZGVtbyJ9.demo"]
+    static let secretKeys = ["token"]
 
     private let credentials: AcceptedCredentials
     /// The rows by table.
     private let tables = Mutex<[ExactText: [JSONObject]]>([:])
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let token = request.fields["Authorization"]?.split(ascii: " ").last.map(String.init)
         guard token == nil || credentials.accepts("token", token) else {
             return failure(status: 401, code: "PGRST301", message: "JWSError JWSInvalidSignature")
@@ -59,7 +59,7 @@ package final class PostgRESTVendor: Vendor {
         }
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         return PostgRESTFailure(
             status: status,

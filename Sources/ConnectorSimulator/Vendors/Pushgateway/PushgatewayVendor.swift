@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -9,20 +9,20 @@ internal import Synchronization
 ///
 /// Credentials are required only if some have a user name, as on a gateway with `basic_auth_users`. Pushes are in the text format or
 /// in protocol buffers. The lines of histograms and summaries are treated like any others. Source: version 1.5 of the gateway.
-package final class PushgatewayVendor: Vendor {
-    package static let name = "pushgateway"
-    package static let demoCredentials = ["job": "demo", "username": "demo", "password": "demo-password"]
-    package static let secretKeys = ["password"]
+final class PushgatewayVendor: Vendor {
+    static let name = "pushgateway"
+    static let demoCredentials = ["job": "demo", "username": "demo", "password": "demo-password"]
+    static let secretKeys = ["password"]
 
     private let credentials: AcceptedCredentials
     /// The groups by their labels.
     private let groups = Mutex<[[String: ExactText]: PushedGroup]>([:])
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard credentials.acceptsBasic(of: request) else {
             var refusal = failure(status: 401)
             refusal.headers["WWW-Authenticate"] = "Basic"
@@ -129,7 +129,7 @@ package final class PushgatewayVendor: Vendor {
         return HTTPResponse(json: ["status": "success", "data": .array(data)])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         return HTTPResponse(status: status, text: "\(message ?? code ?? HTTPReason.text(of: status))\n")
     }

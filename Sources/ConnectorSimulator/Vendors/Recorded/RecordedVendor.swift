@@ -1,16 +1,16 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
 /// A vendor that sends recorded answers. A request that none matches gets 404 or, if they are exact, an answer that makes it fail
 /// in the host.
-package final class RecordedVendor: Vendor {
-    package static let name = "recorded"
-    package static let demoCredentials: [String: String] = [:]
-    package static let secretKeys: [String] = []
+final class RecordedVendor: Vendor {
+    static let name = "recorded"
+    static let demoCredentials: [String: String] = [:]
+    static let secretKeys: [String] = []
 
     private let answers: RecordedAnswers
     private let redaction: Redaction
@@ -18,7 +18,7 @@ package final class RecordedVendor: Vendor {
     private let counts: Mutex<[Int]>
 
     /// Creates a vendor without answers.
-    package convenience init(credentials: AcceptedCredentials) {
+    convenience init(credentials: AcceptedCredentials) {
         self.init(RecordedAnswers())
     }
 
@@ -32,9 +32,9 @@ package final class RecordedVendor: Vendor {
         counts = Mutex(Array(repeating: 0, count: answers.answers.count))
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse { exchange(for: request).response }
+    func respond(to request: SimulatedRequest) -> HTTPResponse { exchange(for: request).response }
 
-    package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
+    func exchange(for request: SimulatedRequest) -> SimulatedExchange {
         if let exchange = recorded(for: request) { return exchange }
         let reason = answers.refusal(of: AnsweredRequest(redaction.redact(request)))
         return SimulatedExchange(
@@ -61,7 +61,7 @@ package final class RecordedVendor: Vendor {
         }
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         HTTPResponse(status: status ?? 500, json: ["error": .string(message ?? code ?? "failed")])
     }
 }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Rollbar's API for items: `POST /api/1/item/`, and `GET /api/1/status/ping`.
@@ -10,10 +10,10 @@ internal import ConnectorHTTPServer
 /// It is checked before the item: a missing token answers 401, an unknown one 403. An item without an environment, or without a body of
 /// exactly one known kind, answers 422; a request over 512 KiB, 413. Every answer but the ping's says what is left of the rate limit.
 /// Not served: what reads items, such as a search. Source: Rollbar's documentation of the API and its notifiers.
-package struct RollbarVendor: Vendor {
-    package static let name = "rollbar"
-    package static let demoCredentials = ["accessToken": "0123456789abcdef0123456789abcdef"]
-    package static let secretKeys = ["accessToken"]
+struct RollbarVendor: Vendor {
+    static let name = "rollbar"
+    static let demoCredentials = ["accessToken": "0123456789abcdef0123456789abcdef"]
+    static let secretKeys = ["accessToken"]
 
     /// The most bytes of a request.
     private static let limit = 512 << 10
@@ -23,13 +23,9 @@ package struct RollbarVendor: Vendor {
     private static let levels: Set = ["critical", "error", "warning", "info", "debug"]
 
     /// The tokens that the vendor accepts.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         guard path.starts(with: ["api", "1"]) else { return failure(status: 404) }
         if path.dropFirst(2) == ["status", "ping"] { return HTTPResponse(text: "pong") }
@@ -79,7 +75,7 @@ package struct RollbarVendor: Vendor {
         ]
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         return HTTPResponse(
             status: status,

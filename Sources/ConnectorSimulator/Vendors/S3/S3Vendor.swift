@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -12,29 +12,29 @@ internal import Synchronization
 /// its path does not. If any credentials are for the region `auto`, which is Cloudflare R2's, a request without a signature is refused
 /// as R2 refuses it. A request with a signed header may be of any age. There are no versions, tags, access lists, encryption and
 /// uploads of forms: requests for them are refused, and change nothing. Source: the API reference of Amazon S3.
-package final class S3Vendor: Vendor {
-    package static let name = "s3"
-    package static let demoCredentials = [
+final class S3Vendor: Vendor {
+    static let name = "s3"
+    static let demoCredentials = [
         "bucket": "demo", "accessKey": "demo-access-key", "secretKey": "demo-secret-key",
     ]
-    package static let secretKeys = ["accessKey", "secretKey", "sessionToken"]
-    package static let storesEncodedBodies = true
+    static let secretKeys = ["accessKey", "secretKey", "sessionToken"]
+    static let storesEncodedBodies = true
 
     private let credentials: AcceptedCredentials
     private let buckets: Mutex<[String: S3Bucket]>
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
         buckets = Mutex([:])
         for set in credentials.sets { prepare(for: set) }
     }
 
-    package func prepare(for set: [String: String]) {
+    func prepare(for set: [String: String]) {
         guard let name = set["bucket"] else { return }
         buckets.withLock { $0[name] = $0[name] ?? S3Bucket() }
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         do throws(S3Failure) {
             let (set, request) = try authenticate(request)
             let (bucket, key) = Self.place(request.path, ofBucket: set["virtualHost"] == "true" ? set["bucket"] : nil)
@@ -93,7 +93,7 @@ package final class S3Vendor: Vendor {
         throw refusal
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let usual: (code: String, message: String) =
             switch status {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 /// Segment's tracking API: `POST /v1/batch` and one path per kind of event.
@@ -10,10 +10,10 @@ internal import ConnectorHTTPServer
 /// It returns 400 for an obvious error: no write key, invalid JSON, too many bytes. Only the settings of a source,
 /// which the browser and mobile libraries fetch by write key, reveal an unknown key: 404. Source: Segment's
 /// documentation of the HTTP API and its client libraries.
-package struct SegmentVendor: Vendor {
-    package static let name = "segment"
-    package static let demoCredentials = ["writeKey": "demo-write-key"]
-    package static let secretKeys = ["writeKey"]
+struct SegmentVendor: Vendor {
+    static let name = "segment"
+    static let demoCredentials = ["writeKey": "demo-write-key"]
+    static let secretKeys = ["writeKey"]
 
     /// The maximum size of one event and of one request, in bytes.
     private static let limits = (event: 32 << 10, batch: 500 << 10)
@@ -23,13 +23,9 @@ package struct SegmentVendor: Vendor {
     ]
 
     /// The known write keys.
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         guard path.first == "v1", path.count > 1 else { return failure(status: 404) }
         if path.count == 4, path[1] == "projects", path[3] == "settings" { return settings(of: path[2]) }
@@ -72,7 +68,7 @@ package struct SegmentVendor: Vendor {
         ])
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         var response = HTTPResponse(
             status: status,

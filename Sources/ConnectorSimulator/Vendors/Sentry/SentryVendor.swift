@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
@@ -11,30 +11,26 @@ internal import ConnectorPlatform
 /// key is refused with 400, an unknown one with 403. Like Relay, it accepts an envelope without items before it looks
 /// up the key, so such an envelope proves nothing about the key. Not served are Relay's other addresses, which take minidumps, security
 /// reports, Unreal and network error reports, and OpenTelemetry. Source: Sentry's developer documentation and Relay.
-package struct SentryVendor: Vendor {
-    package static let name = "sentry"
-    package static let demoCredentials = [
+struct SentryVendor: Vendor {
+    static let name = "sentry"
+    static let demoCredentials = [
         "dsn": "http://0123456789abcdef0123456789abcdef@127.0.0.1/1",
         "publicKey": "0123456789abcdef0123456789abcdef", "project": "1",
     ]
-    package static let secretKeys = ["publicKey", "dsn"]
+    static let secretKeys = ["publicKey", "dsn"]
 
     /// The maximum sizes of an event, an encoded request and a decoded request, in bytes.
     private static let limits = (event: 1 << 20, encoded: 20 << 20, decoded: 100 << 20)
 
     /// The known keys with their projects.
     private var accounts: [(publicKey: String, project: String)] { Self.accounts(of: credentials) }
-    private let credentials: AcceptedCredentials
+    let credentials: AcceptedCredentials
 
-    package init(credentials: AcceptedCredentials) {
-        self.credentials = credentials
-    }
-
-    package static func secrets(in credentials: AcceptedCredentials) -> [String] {
+    static func secrets(in credentials: AcceptedCredentials) -> [String] {
         credentials.values(of: secretKeys) + accounts(of: credentials).map(\.publicKey)
     }
 
-    package static func configuration(baseURL: String) -> [String: String] {
+    static func configuration(baseURL: String) -> [String: String] {
         let key = demoCredentials["publicKey"] ?? ""
         let scheme = baseURL.prefix { $0 != "/" } + "//"
         return ["dsn": "\(scheme)\(key)@\(baseURL.dropFirst(scheme.count))/\(demoCredentials["project"] ?? "")"]
@@ -48,7 +44,7 @@ package struct SentryVendor: Vendor {
         }
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         let path = request.components
         switch (request.method, path) {
         case ("GET", ["api", "0"]): return HTTPResponse(json: ["version": "0", "auth": nil, "user": nil])
@@ -184,7 +180,7 @@ package struct SentryVendor: Vendor {
         return key.isEmpty ? nil : (String(key), String(project))
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 400
         let limited =
             "Sentry dropped data due to a quota or internal rate limit being reached. This will not affect your application."

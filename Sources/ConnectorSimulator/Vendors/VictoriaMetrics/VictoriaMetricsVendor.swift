@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -11,10 +11,10 @@ internal import Synchronization
 /// `/health`. As on the real server, an import answers 204 even if it skips unreadable lines, and it ignores samples more
 /// than two days ahead. A selector can only be a metric's name; others, queries and other formats are refused. Source: version 1.79 of
 /// the server.
-package final class VictoriaMetricsVendor: Vendor {
-    package static let name = "victoriametrics"
-    package static let demoCredentials = ["username": "demo", "password": "demo-password"]
-    package static let secretKeys = ["password"]
+final class VictoriaMetricsVendor: Vendor {
+    static let name = "victoriametrics"
+    static let demoCredentials = ["username": "demo", "password": "demo-password"]
+    static let secretKeys = ["password"]
 
     /// How far ahead a sample may be, in milliseconds.
     private static let future: Int64 = 2 * 86_400_000
@@ -32,11 +32,11 @@ package final class VictoriaMetricsVendor: Vendor {
     /// The series by their serialized labels.
     private let series = Mutex<[ExactText: Series]>([:])
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         if request.path == "/health" { return HTTPResponse(text: "OK") }
         guard credentials.acceptsBasic(of: request) else {
             var refusal = HTTPResponse(status: 401, text: "\n")
@@ -136,7 +136,7 @@ package final class VictoriaMetricsVendor: Vendor {
         JSONValue.number(value).integer.map { .integer($0) } ?? .number(value)
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         return HTTPResponse(status: status, text: "\(message ?? code ?? HTTPReason.text(of: status))\n")
     }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
@@ -9,21 +9,21 @@ internal import Synchronization
 ///
 /// The collections in the endpoints of the accepted credentials exist from the start, and so does `/files`. If no credentials
 /// have a user name, anyone may do anything. Source: RFC 4918, RFC 9110, and the answers of WsgiDAV 4.4 and Apache 2.4.
-package final class WebDAVVendor: Vendor {
-    package static let name = "webdav"
-    package static let demoCredentials = ["username": "demo", "password": "demo-password"]
-    package static let secretKeys = ["password"]
+final class WebDAVVendor: Vendor {
+    static let name = "webdav"
+    static let demoCredentials = ["username": "demo", "password": "demo-password"]
+    static let secretKeys = ["password"]
 
     private let credentials: AcceptedCredentials
     private let store: Mutex<WebDAVStore>
 
-    package init(credentials: AcceptedCredentials) {
+    init(credentials: AcceptedCredentials) {
         self.credentials = credentials
         store = Mutex(WebDAVStore())
         for set in credentials.sets + [["endpoint": "http://localhost/files"]] { prepare(for: set) }
     }
 
-    package func prepare(for set: [String: String]) {
+    func prepare(for set: [String: String]) {
         let names = set["endpoint"].flatMap(URLParts.init)?.rest.split(ascii: "/") ?? []
         let path = names.map { ExactText(PercentCoding.decode($0)) }
         store.withLock { store in
@@ -33,11 +33,11 @@ package final class WebDAVVendor: Vendor {
         }
     }
 
-    package static func configuration(baseURL: String) -> [String: String] {
+    static func configuration(baseURL: String) -> [String: String] {
         demoCredentials.merging(["endpoint": "\(baseURL)/files"]) { first, _ in first }
     }
 
-    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+    func respond(to request: SimulatedRequest) -> HTTPResponse {
         guard credentials.acceptsBasic(of: request) else {
             var response = failure(status: 401)
             response.headers["WWW-Authenticate"] = "Basic realm=\"files\""
@@ -56,7 +56,7 @@ package final class WebDAVVendor: Vendor {
         }
     }
 
-    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+    func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = XMLElement.escaped(message ?? code ?? HTTPReason.text(of: status))
         return HTTPResponse(

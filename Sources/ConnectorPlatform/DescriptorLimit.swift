@@ -38,8 +38,13 @@ package enum DescriptorLimit {
         _ = unsafe setrlimit(resource, &limit)
     }
 
+    /// Whether there is room for event loops, and for what they serve. NIO ends the process if one does not get the three that it needs.
+    package static func hasRoom(forLoops count: Int) -> Bool { hasRoom(for: 3 * count + 64) }
+
     /// Whether so many more descriptors can be opened at this moment. It opens and closes them.
     package static func hasRoom(for count: Int) -> Bool {
+        // Trying in vain would take from other threads what they need.
+        guard count < current else { return false }
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }
         while descriptors.count < count {

@@ -1,9 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorBase
-
-/// The settings of an outbox in NATS: the servers, the credentials and the stream.
+/// The settings of an outbox in NATS, as configured by `outbox` in `connectors.json`: the servers, the credentials and the stream.
 package struct NATSSettings: Sendable, Hashable {
     /// One or more servers of a cluster, separated by commas: `nats://a:4222,nats://b:4222`. If one begins with `tls://`, connections to
     /// all of them are encrypted.
@@ -20,7 +18,7 @@ package struct NATSSettings: Sendable, Hashable {
     package var authorities: String?
     /// The path of a file with the certificate that this client shows; nil for none.
     package var certificate: String?
-    /// The path of a file with the key of ``certificate``.
+    /// The path of a file with the key of ``certificate``, which is a secret.
     package var key: String?
     /// Whether to use TLS even if the URL does not require it.
     package var isEncrypted: Bool
@@ -28,30 +26,15 @@ package struct NATSSettings: Sendable, Hashable {
     package var user: String?
     /// The password sent to the server; a secret.
     package var password: String?
-    /// The application whose events the stream keeps; nil if its file has no name.
+    /// The application whose events the stream keeps: the `name` of its file; nil if it has none.
     package var application: String?
     /// The timeouts and delays.
     package var waits = Waits()
-
-    /// Whether connections must be encrypted: the client library itself pays no attention to `tls://`.
-    var usesTLS: Bool {
-        isEncrypted || authorities != nil || certificate != nil
-            || url.split(separator: ",").contains { server in
-                server.drop(while: \.isWhitespace).prefix(6).lowercased() == "tls://"
-            }
-    }
-
-    /// The longest time that connecting may rightly take, in nanoseconds: the library tries one server after the other.
-    var connectingLimit: UInt64 {
-        url.split(separator: ",").reduce(waits.excess) { limit, _ in limit.saturatingAdding(waits.connection) }
-    }
 
     /// Timeouts and delays, in nanoseconds.
     package struct Waits: Sendable, Hashable {
         /// The timeout for connecting to a server, in which it has to answer more than once.
         package var connection: UInt64 = 5_000_000_000
-        /// ``connection`` for people.
-        var connectionText: String { Duration.nanoseconds(Int64(clamping: connection)).brief }
         /// The timeout for a response, after which the request is repeated; a response that comes later counts, too.
         package var answer: UInt64 = 2_000_000_000
         /// How much longer than ``connection`` for each server of the list connecting may take in all: the library looks up names without
@@ -74,17 +57,13 @@ package struct NATSSettings: Sendable, Hashable {
         url: String,
         stream: String = "OUTBOX",
         replicas: Int = 1,
-        credentials: String? = nil,
         token: String? = nil,
-        authorities: String? = nil,
         isEncrypted: Bool = false
     ) {
         self.url = url
         self.stream = stream
         self.replicas = replicas
-        self.credentials = credentials
         self.token = token
-        self.authorities = authorities
         self.isEncrypted = isEncrypted
     }
 }
