@@ -86,7 +86,8 @@ public struct Receipt: Sendable {
     /// - Parameter limit: The longest wait; nil for no limit.
     /// - Throws: `timed-out` if the vendors do not have it by then: it is still safe, and is delivered later; `partial`,
     ///   with the outcome at each connector, if it is a dead letter or was dropped somewhere; `cancelled` if the caller's
-    ///   task was cancelled; `not-open` if the host closes first; the error of an outbox that cannot be read, such as `storage`.
+    ///   task was cancelled; `not-open` if the host closes first, or has closed: then it does not know what became of the event, even if
+    ///   it has delivered it; the error of an outbox that cannot be read, such as `storage`.
     public func delivered(within limit: Duration? = nil) async throws(ConnectorError) {
         let connectors = connectors + dropped
         guard let outbox, !connectors.isEmpty else { return }
@@ -104,7 +105,7 @@ public struct Receipt: Sendable {
         guard let (last, failure) = result, !isCancelled || isOver(last) else {
             throw ConnectorError(
                 isCancelled ? .cancelled : .timedOut,
-                "the event \(id) is not delivered yet",
+                "the event \(id) is not known to be delivered yet",
                 fix: outbox.advice(
                     "it stays in the outbox: connector-host outbox explain \(id)",
                     inMemory: "it stays in the outbox, in the memory of this process: await the receipt again"
@@ -112,34 +113,39 @@ public struct Receipt: Sendable {
                 isRetryable: !isCancelled
             )
         }
-        let failures = connectors.map { connector in
-            let change = last[connector]
-            return CallOutcome(
-                connector,
-                error: change?.state == .delivered
-                    ? nil
-                    : change?.error
-                        ?? ConnectorError(.notOpen, "the host closed before the delivery", connector: connector)
-            )
+        let failures = connectors.map { connector -> CallOutcome in
+            guard let change = last[connector] else {
+                let error = ConnectorError(.notOpen, "not known: the host has closed", connector: connector)
+                return CallOutcome(connector, error: error)
+            }
+            let closed = ConnectorError(.notOpen, "the host closed before the delivery", connector: connector)
+            return CallOutcome(connector, error: change.state == .delivered ? nil : change.error ?? closed)
         }
         guard failures.contains(where: { !$0.isSuccess }) else { return }
         // Only an outbox that has stored the event can explain it.
         let isStored = failures.contains { !$0.isSuccess && !dropped.contains($0.connector) }
         let isClosed = !isOver(last)
         if isClosed, let failure { throw failure }
+        let unknown = connectors.filter { last[$0] == nil }.joined(separator: ", ")
+        let missing = failures.filter { !$0.isSuccess }.map(\.connector).joined(separator: ", ")
+        let advice =
+            isClosed
+            ? outbox.advice(
+                "what was not delivered stays in the outbox: connector-host outbox explain \(id)",
+                inMemory:
+                    "the outbox was in memory, and has ended with the host: send the event again if it may arrive twice"
+            )
+            : outbox.advice(
+                "see why: connector-host outbox explain \(id)",
+                inMemory: "see why: deadLetters(of:) of the host"
+            )
         var error = ConnectorError(
             isClosed ? .notOpen : .partial,
-            "the event \(id) was not delivered to \(failures.filter { !$0.isSuccess }.map(\.connector).joined(separator: ", "))",
-            fix: isStored
-                ? outbox.advice(
-                    "see why: connector-host outbox explain \(id)",
-                    inMemory: isClosed
-                        ? "send it again: the outbox was in memory, and has ended with the host"
-                        : "see why: deadLetters(of:) of the host"
-                )
-                : dropped.first.flatMap { DeliveryChange.turnedAway(at: $0).fix },
-            cause: failures.compactMap(\.error?.description).joined(separator: "; "),
-            isRetryable: isClosed
+            unknown.isEmpty
+                ? "the event \(id) was not delivered to \(missing)"
+                : "whether the event \(id) was delivered to \(unknown) is not known: the host has closed",
+            fix: isStored ? advice : dropped.first.flatMap { DeliveryChange.turnedAway(at: $0).fix },
+            cause: failures.compactMap(\.error?.description).joined(separator: "; ")
         )
         error.outcomes = failures
         throw error

@@ -261,6 +261,22 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test func `a receipt that is asked after its host has closed does not call a delivered event undelivered`()
+        async throws
+    {
+        let bench = Bench()
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        let receipt = Receipt(id: "event-1", connectors: ["a"], dropped: ["b"], outcomes: [], outbox: bench.outbox)
+        await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        await bench.drained()
+        await bench.outbox.close()
+        let error = await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        #expect(error?.code == .notOpen && error?.isRetryable == false)
+        #expect(error?.message == "whether the event event-1 was delivered to a is not known: the host has closed")
+        #expect(error?.outcomes.map(\.connector) == ["a", "b"])
+    }
+
     @Test func `waiting for a receipt ends at its limit, and the event stays safe`() async throws {
         let bench = Bench()
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])

@@ -6,7 +6,8 @@ internal import ConnectorManifest
 
 /// Keeps records in an SQLite file of this machine (sqlite.org).
 ///
-/// Each change is one transaction, on the disk when the call returns.
+/// Each change is one transaction, on the disk when the call returns. It is rolled back if the call has ended before the commit begins;
+/// a call that ends later has taken effect.
 final class SQLite: DatabasePlugin {
     private let file: SQLiteFile
 

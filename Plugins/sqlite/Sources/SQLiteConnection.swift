@@ -111,11 +111,12 @@ internal import ConnectorKit
         }
     }
 
-    /// Runs changes that take effect all together or not at all.
+    /// Runs changes that take effect all together or not at all, and not if the call has ended before the commit begins.
     func transaction<Value>(_ body: () throws(PluginError) -> Value) throws(PluginError) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(PluginError) {
             let value = try body()
+            if let end = call.end { throw end }
             try run("COMMIT")
             return value
         } catch {

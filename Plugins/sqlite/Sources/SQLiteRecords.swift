@@ -24,16 +24,18 @@ struct SQLiteRecords {
     }
 
     func create(_ id: String, _ record: JSONObject, in collection: String) throws(PluginError) -> DatabaseRecord {
-        try connection.run(
-            "INSERT INTO records(collection, id, data) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
-            .text(collection),
-            .text(id),
-            .text(JSONValue.object(record).serialized())
-        )
-        guard connection.changes == 1 else {
-            throw PluginError(.conflict, "there is a record \"\(id.prefix(40))\" already", domain: "sqlite")
+        try connection.transaction { () throws(PluginError) in
+            try connection.run(
+                "INSERT INTO records(collection, id, data) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
+                .text(collection),
+                .text(id),
+                .text(JSONValue.object(record).serialized())
+            )
+            guard connection.changes == 1 else {
+                throw PluginError(.conflict, "there is a record \"\(id.prefix(40))\" already", domain: "sqlite")
+            }
+            return DatabaseRecord(id: id, version: "\(connection.insertedRow)", data: record)
         }
-        return DatabaseRecord(id: id, version: "\(connection.insertedRow)", data: record)
     }
 
     func get(_ id: String, in collection: String) throws(PluginError) -> DatabaseRecord {

@@ -6,7 +6,7 @@ public struct CallOptions: Sendable {
     /// The time after which the call fails with `timed-out` and the plugin is told to stop.
     ///
     /// With no time at all, such as the negative rest of a deadline that has passed, or if the time passes on the way to the plugin, the
-    /// call fails before any plugin code runs.
+    /// call fails before any plugin code runs. So does the call of a task that is cancelled already.
     ///
     /// It covers the whole call: the wait for a turn on a `serial` gate, all the adapter's work, including retries, and all the children
     /// of a composite. Calls by name end at that time, whatever the plugin does. Typed and prepared calls, and operations that the manifest
@@ -44,6 +44,20 @@ public struct CallOptions: Sendable {
 }
 
 extension CallOptions {
+    /// Checks that a call may begin: one without time, or of a cancelled task, ends before any plugin code runs.
+    ///
+    /// - Parameter connector: The connector's path, for the error; nil if the caller adds it.
+    /// - Throws: `timed-out` or `cancelled`, with `sending` `no`.
+    package func begin(_ operation: String, at connector: String? = nil) throws(ConnectorError) {
+        guard timeoutNanoseconds == 0 || Task.isCancelled else { return }
+        var error =
+            timeoutNanoseconds == 0
+            ? Self.noTime(for: operation) : ConnectorError(.cancelled, "\(operation) was cancelled before it began")
+        error.sending = .no
+        error.connector = connector
+        throw error
+    }
+
     /// The error of a call whose time was over before it began: no plugin code has run for it.
     ///
     /// - Parameter isRetryable: Whether the call had some time, so that the same call may succeed later.

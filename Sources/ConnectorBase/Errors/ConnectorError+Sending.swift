@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError {
-    /// How far a call got before the plugin's runner ended, or the call's time. Reports and `--json` output carry its text as `sent`.
+    /// How far a call got before the plugin's runner ended, the call's time was over or its task was cancelled. Reports and `--json`
+    /// output carry its text as `sent`.
     ///
     /// A struct, so that values can be added without breaking a `switch` elsewhere.
     public struct Sending: RawRepresentable, Sendable, Hashable, CustomStringConvertible {

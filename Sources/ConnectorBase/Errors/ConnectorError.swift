@@ -79,8 +79,8 @@ public struct ConnectorError: Error, Sendable {
         return outcomes.contains { $0.error?.hasEndedRunner == true }
     }
 
-    /// For ``Code/crashed``, whether the plugin's runner had taken the call before it ended; ``Sending/no`` for a call whose time was over
-    /// before it began; nil for any other error.
+    /// For ``Code/crashed``, whether the plugin's runner had taken the call before it ended; ``Sending/no`` for a call that did not
+    /// begin, because its time was over or its task cancelled; nil for any other error.
     public var sending: Sending? {
         get { fields.sending }
         set { fields.sending = newValue }

@@ -30,7 +30,7 @@ extension ResolvedConfiguration {
     }
 
     /// The enabled connectors as they run, parents first.
-    var runningConnectors: [Connector] { configuration.enabledConnectors.map { running($0) } }
+    package var runningConnectors: [Connector] { configuration.enabledConnectors.map { running($0) } }
 
     /// A connector of the configuration as it runs.
     func running(_ connector: Connector) -> Connector {

@@ -13,10 +13,11 @@ internal import Synchronization
 /// try await analytics.track("Order Completed", ["total": 42.5])
 /// ```
 ///
-/// A call returns once the event is in the outbox, on stable storage. The outbox then delivers it to each vendor at
-/// least once, even after an outage: see <doc:Outbox>. The ``Receipt`` tracks the delivery. A call throws `storage` if
-/// the event could not be stored, `invalid` for an event that breaks the specification or that adapters could not read, and
-/// `unsupported` for one that no plugin of the connector takes.
+/// A call returns once the event is in the outbox, on stable storage, also in a cancelled task: that only ends the wait
+/// for room in a full outbox. The outbox then delivers it to each vendor at least once, even after an outage: see
+/// <doc:Outbox>. The ``Receipt`` tracks the delivery. A call throws `storage` if the event could not be stored, `invalid`
+/// for an event that breaks the specification or that adapters could not read, and `unsupported` for one that no plugin of
+/// the connector takes.
 ///
 /// With `"delivery": "direct"` in `connectors.json`, a call returns once the vendor has accepted the event. The receipt
 /// holds each vendor's outcome, including tolerated failures. The call then throws the vendor's own error with a code

@@ -14,13 +14,12 @@ public import ConnectorOutbox
 ///
 /// ``CrashReporter`` declares the named calls. Code that takes an `any CrashReporter` can be tested without a host.
 ///
-/// A call returns once the report is in the outbox, or with direct delivery once the vendor has accepted it. Otherwise
-/// it throws a `ConnectorError`: `invalid` for a report that adapters would refuse, such as one with neither an exception
-/// nor a message; `unsupported` for one that no plugin of the connector takes; `storage` if the report could not be stored; the
-/// vendor's own error with a code from
-/// <doc:Errors>; `partial` if only some vendors of a composite accepted the report; `not-open`; `timed-out`;
-/// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including
-/// queueing at the gate and the adapter's retries.
+/// A call returns once the report is in the outbox, also in a cancelled task, or with direct delivery once the vendor has
+/// accepted it. Otherwise it throws a `ConnectorError`: `invalid` for a report that adapters would refuse, such as one
+/// with neither an exception nor a message; `unsupported` for one that no plugin of the connector takes; `storage` if the
+/// report could not be stored; the vendor's own error with a code from <doc:Errors>; `partial` if only some vendors of a
+/// composite accepted the report; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. The `timeout`
+/// of the options covers the whole call, including queueing at the gate and the adapter's retries.
 ///
 /// A report without a `timestamp` gets the time of the call. To retry, create the `CrashReport` once, set its `timestamp`, and
 /// ``send(_:options:)`` it again: vendors recognize a report that is the same by its `id`.

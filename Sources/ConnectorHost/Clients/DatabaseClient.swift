@@ -12,8 +12,9 @@ public import ConnectorCapabilities
 /// ```
 ///
 /// A call that fails throws a `ConnectorError`: the vendor's own error with a code from <doc:Errors>; `unsupported` for
-/// a feature the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. The `timeout`
-/// of the options covers the whole call, including queueing at the gate and the adapter's retries.
+/// a feature the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. A change that
+/// timed out or was cancelled may have taken effect. The `timeout` of the options covers the whole call, including
+/// queueing at the gate and the adapter's retries.
 ///
 /// Records are JSON, or values of the application's own `Codable` types: see ``get(_:in:as:options:)``.
 ///

@@ -24,7 +24,8 @@ internal import ConnectorPlatform
 ///
 /// A call that fails throws a `ConnectorError`: `invalid` for a path that breaks `FilePathRule`; `missing` if there is
 /// no such file; `conflict` if a condition is not met, or the file changed while it was read; `unavailable` for a full
-/// disk, or a store that is unreachable or gone; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
+/// disk, or a store that is unreachable or gone; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. A change that
+/// timed out or was cancelled may have taken effect.
 ///
 /// Code that takes an `any Files` can be tested without a host: see ``Files``.
 ///
@@ -62,9 +63,11 @@ public struct FilesClient: Files {
         limit: Int = 1000,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> FilePage {
+        try target.checked { () throws(ConnectorError) in
+            try FilePage.check(prefix: prefix, after: after, limit: limit)
+        }
         let arguments = CallArguments(encoded: [
-            ("prefix", .text(prefix)), ("after", .text(after)),
-            ("limit", .unsigned(UInt64(UInt32(clamping: limit)))),
+            ("prefix", .text(prefix)), ("after", .text(after)), ("limit", .unsigned(UInt64(limit))),
         ])
         return try await target.call("list", arguments, options) { json throws(ConnectorError) in
             try FilePage(json: json)

@@ -120,10 +120,11 @@ public struct GateClient: OperationCaller {
         _ options: CallOptions,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        // A call whose time may be over on the way takes the other path, which looks at the clock before the function runs.
-        guard options.timeoutNanoseconds > PluginInstance.promptLimit, !options.keepsTimeout, !target.isTraced else {
-            return nil
-        }
+        // A call whose time may be over on the way takes the other path, which looks at the clock before the function runs, and so does
+        // one of a cancelled task, which that path refuses.
+        guard options.timeoutNanoseconds > PluginInstance.promptLimit, !options.keepsTimeout, !target.isTraced,
+            !Task.isCancelled
+        else { return nil }
         return try target.reference.lend { node throws(ConnectorError) in try node.callPromptly(operation, bind) }
     }
 

@@ -354,7 +354,8 @@ public final class ConnectorHost: Sendable {
 
     /// The report now, and again after every change. A slow reader gets only the latest report.
     ///
-    /// The sequence ends when the host has closed or is released, after a last report, or when its consumer is cancelled.
+    /// The sequence is for one consumer: read this property once for each. It ends when the host has closed or is released, after a last
+    /// report, or when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
         changes.stream { [current, outbox, running, runners = dependencies.runners] in
             running.report(outbox.report(on: current.tree), runners)

@@ -90,7 +90,7 @@ package struct PluginLookup: Sendable {
         guard let substitute, case .success(let candidate) = found, substitute.replaces(candidate) else { return found }
         do throws(ConnectorError) {
             if let version = plugin.version { try substitute.require(version) }
-            if !plugin.isPath, plugin.version == nil { try substitute.requireHighest(of: everything.entries) }
+            if !plugin.isPath, plugin.version == nil { try substitute.requireHighest(of: rivals(of: plugin.name)) }
             return .success(try admitted(substitute.candidate))
         } catch {
             return .failure(error)
@@ -130,6 +130,11 @@ package struct PluginLookup: Sendable {
             if let candidate = try? bundled.catalog.find(id, version: version) { return candidate }
             return try bundled.everything(after: named).find(id, version: version)
         }
+    }
+
+    /// The entries of which a connector that names no version gets the highest one: the bundled plugins only if there are no others.
+    private func rivals(of id: String) -> [PluginEntry] {
+        (try? named.find(id)) == nil ? bundled.catalog.entries : named.entries
     }
 
     /// The highest locked version of a plugin, which a connector that names no version gets even if there is a higher

@@ -14,15 +14,18 @@ extension Reloader.Dependencies {
     func plan(to next: NextConfiguration) -> Plan {
         let tree = current.tree
         var before = running.resolved
+        let connectors = next.resolved.configuration.enabledConnectors
+        let known = Dictionary(before.runningConnectors.map { ($0.path, $0) }) { first, _ in first }
+        let moves = next.resolved.configuration.moves(from: known, to: Set(connectors.map(\.path)))
         var after = PlanSide(next.resolved, digest: next.digest)
         var images: [String: PlannedImage] = [:]
         lazy var loadedFiles = tree.loadedFiles
-        for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
+        for connector in connectors where connector.isOwnLeaf {
             guard case .success(let candidate)? = next.plans[connector.path]?.plugin, case .file = candidate.image
             else {
                 continue
             }
-            let node = tree[connector.path] ?? connector.was.flatMap { tree[$0] }
+            let node = tree[moves[connector.path] ?? connector.path]
             let earlier = node.flatMap { try? $0.plan?.plugin.get() }
             // A runner can take up other libraries beside an image; this process keeps those that it has loaded.
             let hasOtherLibraries = node?.gate?.hasOtherLibraries ?? false

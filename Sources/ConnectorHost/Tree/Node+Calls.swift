@@ -152,11 +152,7 @@ extension Node {
     ///
     /// - Parameter end: The end of the call's timeout, in monotonic time.
     private func answered(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
-        guard call.options.timeoutNanoseconds > 0 else {
-            var error = CallOptions.noTime(for: call.operation)
-            error.connector = path
-            throw error
-        }
+        try call.options.begin(call.operation, at: path)
         do throws(ConnectorError) {
             if let gate {
                 // An answer that breaks its type is a failed call, for the breaker, too.
@@ -195,7 +191,7 @@ extension Node {
             else {
                 var error = error
                 // A batch may reach the vendor twice: its events have ids.
-                if call.batchCount != nil, error.sending != nil { error.isRetryable = true }
+                if call.batchCount != nil, error.sending != nil, !error.isCancellation { error.isRetryable = true }
                 // Why a gate is not open was redacted when it failed, and may have the words of an earlier call of this plugin.
                 if gate != nil, call.options.isForPlugin, error.code == .notOpen { error.cause = nil }
                 throw error

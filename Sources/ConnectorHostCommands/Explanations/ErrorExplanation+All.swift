@@ -326,7 +326,9 @@ extension ErrorExplanation {
             "cancelled",
             "The caller's own task was cancelled.",
             causes: ["the application no longer waits, or the command was interrupted"],
-            fixes: ["nothing is to be done"]
+            fixes: [
+                "nothing is to be done; before the call is repeated, look whether it has had its effect, unless \"sent\" is \"no\""
+            ]
         ),
         .init(
             "storage",

@@ -15,7 +15,8 @@ internal import Synchronization
 /// #expect(analytics.events.map(\.event) == ["Order Completed"])
 /// ```
 ///
-/// Like the outbox, it keeps only the first event with a `messageId`. Use it from any thread.
+/// Like the outbox, it keeps only the first event with a `messageId`, and keeps one whatever the timeout of the call, also in a
+/// cancelled task. Use it from any thread.
 public final class InMemoryAnalytics: Analytics {
     private struct State {
         var userId: String?
@@ -84,6 +85,7 @@ public final class InMemoryAnalytics: Analytics {
             try event.check("events[\(index)]")
             return event
         }
+        try options.begin("deliver")
         try keep(batch.models)
         return batch.answers(batch.models.map { _ in .accepted })
     }
@@ -91,6 +93,7 @@ public final class InMemoryAnalytics: Analytics {
     /// Does nothing, because no event is held back; throws ``error`` if it is set.
     @discardableResult
     public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
+        try options.begin("flush")
         try keep([])
         return [CallOutcome("memory")]
     }

@@ -9,7 +9,8 @@ internal import Synchronization
 
 /// A crash reporter for an application's tests: keeps the reports that it receives, and delivers them to no vendor.
 ///
-/// Like the outbox, it keeps only the first report with an `id`. Use it from any thread.
+/// Like the outbox, it keeps only the first report with an `id`, and keeps one whatever the timeout of the call, also in a cancelled
+/// task. Use it from any thread.
 public final class InMemoryCrashReporter: CrashReporter {
     private struct State {
         var reports: [CrashReport] = []
@@ -60,6 +61,7 @@ public final class InMemoryCrashReporter: CrashReporter {
             _ = try CrashReport(json: report.json, path: "reports[\(index)]")
             return report
         }
+        try options.begin("deliver")
         try keep(batch.models)
         return batch.answers(batch.models.map { _ in .accepted })
     }
@@ -67,6 +69,7 @@ public final class InMemoryCrashReporter: CrashReporter {
     /// Does nothing, because no report is held back; throws ``error`` if it is set.
     @discardableResult
     public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
+        try options.begin("flush")
         try keep([])
         return [CallOutcome("memory")]
     }

@@ -122,7 +122,11 @@ package struct OperationHandle: Sendable {
     }
 
     private func makeWatchedCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
-        guard options.timeoutNanoseconds > 0 else { throw described(CallOptions.noTime(for: name)) }
+        do throws(ConnectorError) {
+            try options.begin(name)
+        } catch {
+            throw described(error)
+        }
         guard watch.isOn else { return unsafe try await makeCall(options, start) }
         return try await gate.watched { () async throws(ConnectorError) in unsafe try await makeCall(options, start) }
     }

@@ -72,6 +72,16 @@ struct FilesClientTests {
         await host.close()
     }
 
+    @Test(arguments: [Int.min, -1, 0, 1001, Int.max])
+    func `a page that is too small or too large is refused with the number that was given`(_ limit: Int) async throws {
+        let host = try await host()
+        let files = try host.files("files")
+        let error = try await failure { () async throws(ConnectorError) in try await files.list(limit: limit) }
+        #expect(error.code == .invalid && error.connector == "files", "\(error)")
+        #expect(error.message == "limit is \(limit); it must be 1 to 1000")
+        await host.close()
+    }
+
     @Test func `a put whose task is cancelled leaves nothing`() async throws {
         let host = try await host()
         let files = try host.files("files/a")

@@ -54,6 +54,35 @@ import Testing
         #expect(try await last(test, "vendors/b") == first)
     }
 
+    @Test func `an event of a cancelled task goes to no vendor directly, and to the others through the outbox`()
+        async throws
+    {
+        let queued = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
+        let test = try TestHost(
+            TestHost.composite(
+                "vendors",
+                "all",
+                TestHost.leaf("a", plugin: "deliveries", settings: direct),
+                TestHost.leaf("b", plugin: "deliveries", settings: queued)
+            )
+        )
+        await test.host.open()
+        let analytics = try test.host.analytics("vendors")
+        try await analytics.track("First")
+        let receipt = try await afterCancellation { try await analytics.track("Second") }
+        #expect(receipt.connectors == ["vendors/b"])
+        try await receipt.delivered()
+        #expect(receipt.outcomes.map(\.error?.code) == [.cancelled])
+        #expect(receipt.outcomes.map(\.error?.sending) == [.no])
+        let alone = try test.host.analytics("vendors/a")
+        let error = try await afterCancellation {
+            try await failure { () throws(ConnectorError) in try await alone.track("Third") }
+        }
+        #expect(error.isCancellation && error.sending == .no)
+        #expect(try await last(test, "vendors/a")["event"] == "First")
+        await test.host.close()
+    }
+
     @Test func `two tracked events each have a time and an id of their own`() async throws {
         let test = try await opened()
         let analytics = try test.host.analytics("vendors/a")

@@ -313,6 +313,7 @@ struct InMemoryClientTests {
         let database: any Database = InMemoryDatabase()
         let files: any Files = InMemoryFiles()
         let geocoder: any Geocoder = InMemoryGeocoder()
+        let (analytics, crash) = (InMemoryAnalytics(), InMemoryCrashReporter())
         let cancelled = Task {
             while !Task.isCancelled { await Task.yield() }
             await expect(.cancelled) { _ = try await database.create(["n": 1], in: "c") }
@@ -320,6 +321,10 @@ struct InMemoryClientTests {
             await expect(.cancelled) { try await files.put("a", .bytes([1])) }
             await expect(.cancelled) { _ = try await files.list() }
             await expect(.cancelled) { _ = try await geocoder.geocode("Berlin") }
+            await expect(.cancelled) { _ = try await analytics.deliver([], options: CallOptions()) }
+            await expect(.cancelled) { _ = try await crash.flush(options: CallOptions()) }
+            // The outbox stores an event all the same.
+            _ = try? await analytics.track("Seen")
         }
         cancelled.cancel()
         await cancelled.value
@@ -327,6 +332,9 @@ struct InMemoryClientTests {
         await expect(.timedOut) { _ = try await database.create(["n": 1], in: "c", id: nil, options: options) }
         await expect(.timedOut) { _ = try await files.head("a", options: options) }
         await expect(.timedOut) { _ = try await geocoder.geocode("Berlin", options: options) }
+        await expect(.timedOut) { _ = try await analytics.flush(options: options) }
+        await expect(.timedOut) { _ = try await crash.deliver([], options: options) }
+        #expect(analytics.events.map(\.event) == ["Seen"])
         #expect(try await database.query(in: "c").records.isEmpty)
         #expect(try await files.list().files.isEmpty)
     }

@@ -121,10 +121,15 @@ struct ImageWorkspace: Sendable {
     }
 
     /// A host that runs on the configuration, with its gates open.
-    func host(clock: any HostClock = SystemHostClock()) async throws -> ConnectorHost {
+    ///
+    /// - Parameter pluginDirectories: What is beside the program.
+    func host(
+        clock: any HostClock = SystemHostClock(),
+        pluginDirectories: [String] = []
+    ) async throws -> ConnectorHost {
         let options = ConnectorHost.Options(
             environment: .init([:]),
-            pluginDirectories: [],
+            pluginDirectories: pluginDirectories,
             clock: clock,
             stateDirectory: "\(directory.path)/state"
         )

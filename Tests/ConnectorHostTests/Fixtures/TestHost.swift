@@ -187,3 +187,13 @@ func failure<Value>(
     }
     throw ConnectorError(.failed, "nothing was thrown")
 }
+
+/// The result of something that a task does after it was cancelled.
+func afterCancellation<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let task = Task {
+        while !Task.isCancelled { await Task.yield() }
+        return try await body()
+    }
+    task.cancel()
+    return try await task.value
+}

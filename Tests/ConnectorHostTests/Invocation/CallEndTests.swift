@@ -140,14 +140,35 @@ import Testing
         #expect(try test.gate("gate").misbehaviourCount == 0)
     }
 
-    @Test func `a caller that is cancelled already does not wait`() async throws {
-        let test = try await TestHost.opened()
-        let task = Task {
-            while !Task.isCancelled { await Task.yield() }
-            return try await failure { () throws(ConnectorError) in try await test.begin(name) }
+    @Test(arguments: TestChannel.all)
+    func `a call of a task that is cancelled already ends before the plugin is called, however it is made`(
+        _ channel: TestChannel
+    ) async throws {
+        let test = try await TestHost.opened(
+            TestHost.leaf("gate", settings: channel.settings),
+            TestHost.composite("group", "all", TestHost.leaf("a", settings: channel.settings))
+        )
+        let gate = try test.host.gate("gate")
+        let answer = try gate.typed("answer", "(value: json) async -> json", as: OperationFunction.Texts1.self)
+        let errors = try await afterCancellation {
+            [
+                try await failure { () throws(ConnectorError) in try await gate.call("answer", ["value": 1]) },
+                try await failure { () throws(ConnectorError) in try await gate.call("answer", 1) },
+                try await failure { () throws(ConnectorError) in try await answer("1") },
+                try await failure { () throws(ConnectorError) in
+                    try await test.call("group", "answer", ["value": 1])
+                },
+                try await failure { () throws(ConnectorError) in
+                    try await test.host.gate("group/a").outcomes(of: "counts")
+                },
+            ]
         }
-        task.cancel()
-        #expect(try await task.value.code == .cancelled)
+        for error in errors {
+            #expect(error.isCancellation && !error.isRetryable && error.sending == .no, "\(error)")
+        }
+        #expect(errors.map(\.connector) == ["gate", "gate", "gate", "group", "group/a"])
+        #expect(try test.gate("gate").calls?.failures == 0)
+        await test.host.close()
     }
 
     @Test func `when a cancellation races a completion the caller gets one of them, once`() async throws {

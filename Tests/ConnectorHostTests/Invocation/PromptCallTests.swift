@@ -263,6 +263,20 @@ import Testing
         await host.close()
     }
 
+    @Test func `a prompt call of a cancelled task is not made`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        #expect(try await isInline("threadFor", gate))
+        let errors = try await afterCancellation {
+            [
+                try await failure { () throws(ConnectorError) in try await gate.call("threadFor", 1) },
+                try await failure { () throws(ConnectorError) in try await gate.call("thread") },
+            ]
+        }
+        #expect(errors.allSatisfy { $0.isCancellation && $0.sending == .no }, "\(errors)")
+        await host.close()
+    }
+
     @Test(arguments: ["thread", "begin", "elsewhere"])
     func `a call whose time passes on the way to the function is not made`(_ operation: String) async throws {
         let host = try await opened(settings: Self.breaker)

@@ -46,6 +46,28 @@ import Testing
         await host.close()
     }
 
+    @Test func `a leaf that moves with its composite keeps its image`() async throws {
+        let workspace = ImageWorkspace()
+        try workspace.install()
+        func configure(_ name: String, _ was: String = "") {
+            let gate = #"{"name": "gate", "plugin": "swapped", "probe": "off", "heal": "off"}"#
+            let group = #"{"name": "\#(name)", "policy": "all", "connectors": [\#(gate)]\#(was)}"#
+            workspace.directory.write(
+                Array(#"{"version": 1, "plugins": ["plugins"], "connectors": [\#(group)]}"#.utf8),
+                to: "connectors.json"
+            )
+        }
+        configure("old")
+        let host = try await workspace.host()
+        configure("new", #", "was": "old""#)
+        let same = try #require(try await host.plan()["new/gate"])
+        #expect(same.was == "old/gate" && same.fields.isEmpty && same.image == nil, "\(same)")
+        try workspace.install(Variant(answer: 2))
+        let other = try #require(try await host.plan()["new/gate"])
+        #expect(other.fields.map(\.name) == ["image"] && other.fields.first?.from != nil, "\(other)")
+        await host.close()
+    }
+
     @Test func `a plan that was made for another image is refused`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install()

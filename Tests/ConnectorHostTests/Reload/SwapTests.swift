@@ -143,6 +143,26 @@ import Testing
         await host.close()
     }
 
+    @Test
+    func `an image is put in place although a higher version is beside the program, where its id is not looked for`()
+        async throws
+    {
+        let workspace = ImageWorkspace()
+        try workspace.install()
+        let bundled = "\(workspace.directory.path)/bundled"
+        unsafe mkdir(bundled, 0o755)
+        let higher = try workspace.build(Variant(answer: 3, version: "3.0.0"))
+        try #require(unsafe rename(higher, "\(bundled)/libswapped.so") == 0)
+        let host = try await workspace.host(pluginDirectories: [bundled])
+        #expect(try await host.answer() == 1)
+        let file = try workspace.build(Variant(answer: 2, version: "0.5.0"))
+        #expect(try await host.plan(swapping: "gate", with: file)["gate"] != nil)
+        let swapped = await host.swap("gate", with: file)
+        #expect(swapped.isActive, "\(swapped.errors)")
+        #expect(try await host.answer() == 2)
+        await host.close()
+    }
+
     @Test func `another signature is refused while a typed handle is held`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install()

@@ -268,4 +268,25 @@ internal import Testing
         #expect(working?.status == .timedOut)
         await sqlite.close()
     }
+
+    @Test(arguments: ["create", "replace", "update", "delete"])
+    func `a change whose call has ended before the commit does not happen`(_ change: String) async throws {
+        let clock = RunningClock()
+        let sqlite = try await opened(clock: clock)
+        let made = try await sqlite.create(["a": 1], in: "c", id: "a")
+        let error = await failure {
+            // The clock is read before the change and before the commit.
+            try await Deadline.apply(clock.monotonic + 2) { () async throws -> Void in
+                switch change {
+                case "create": _ = try await sqlite.create(["a": 2], in: "c", id: "b")
+                case "replace": _ = try await sqlite.replace("a", with: ["a": 2], in: "c", version: nil)
+                case "update": _ = try await sqlite.update("a", with: ["a": 2], in: "c", version: nil)
+                default: try await sqlite.delete("a", in: "c", version: nil)
+                }
+            }
+        }
+        #expect(error?.status == .timedOut)
+        #expect(try await sqlite.query(DatabaseQuery(), in: "c").records == [made])
+        await sqlite.close()
+    }
 }
